@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.conf import settings
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from common.errors import Conflict
-from extensions.releases.health import as_json, health_of, stores_of
+from extensions.releases.health import WATCHED, as_json, health_of, stores_of
 from extensions.releases.sequential import LEAST_CALLS, why_worse
 from marketplace.enums import ReleaseState
 from marketplace.models import App, Release
@@ -17,6 +18,7 @@ from marketplace.services import releases
 
 log = logging.getLogger(__name__)
 
+KEPT_AT_ONCE: Final = 20
 LONGEST_WAIT: Final = timedelta(days=7)  # for enough calls
 
 
@@ -33,6 +35,20 @@ def look(*, now: datetime | None = None) -> None:
             log.info("%s has moved meanwhile.", release)
         except Exception:
             log.exception("%s could not be judged; it will be tried again.", release)
+
+    for release in _to_keep(now):
+        try:
+            releases.keep_figures(release=release)
+        except Exception:
+            log.exception("The figures of %s could not be kept; it will be tried again.", release)
+
+
+def _to_keep(now: datetime) -> QuerySet[Release]:
+    """Complete releases whose calls count no more. No page shows those of versions that don't run."""
+    runs = Release.objects.filter(version=F("version__app__approved_version"), version__app__deleted_at=None)
+    over = Q(ended_at__gt=F("started_at")) | Q(started_at__lte=now - WATCHED)
+    kept = runs.filter(over, state=ReleaseState.COMPLETE, final_health__isnull=True)
+    return kept.select_related("version__app").order_by("started_at")[:KEPT_AT_ONCE]
 
 
 def step_ends_at(release: Release) -> datetime:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Business, User
 from common.errors import Conflict
@@ -117,3 +118,12 @@ def test_a_version_that_runs_again_is_not_passed_over(app: App, dana: User) -> N
     assert AppVersion.objects.get(number=1).followed_at is None
     follow_all()
     assert Installation.objects.get().followed_version == AppVersion.objects.get(number=1)
+
+
+def test_figures_are_read_before_the_app_is_locked(app: App, dana: User) -> None:
+    """They may take seconds, for which each store's consent and order would wait."""
+    with CaptureQueriesContext(connection) as captured:
+        releases.take_back(app=app, by=dana)
+    asked = [each["sql"] for each in captured]
+    figures = next(at for at, sql in enumerate(asked) if "extensions_hookcall" in sql)
+    assert figures < next(at for at, sql in enumerate(asked) if "FOR NO KEY UPDATE" in sql)

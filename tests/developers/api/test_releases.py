@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import Business, User
 from extensions.enums import CallOutcome, ExtensionType
 from extensions.hooks.live import live_hooks
-from extensions.models import Breaker, Definition, HookCall
+from extensions.models import Breaker, Definition, HookCall, LiveDefinition, ReachRequest
 from extensions.queries import extensions_on
 from extensions.reach_requests import requested_capabilities
 from extensions.releases.watch import look
@@ -28,6 +28,7 @@ from tests.clients import Api, client_of
 from tests.deliveries import OK, TIMEOUT, UNAVAILABLE, delivery
 from tests.extensions.manifests import Document, block, hook, script
 from tests.merchants.pages import installed
+from tests.pages import signed_in, text_of
 from tests.signals import connected
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Webhook
@@ -437,6 +438,56 @@ def test_approval_while_suspended(
     assert len(urls(twenty)[NEW]) == 1
 
 
+def test_figures_are_kept_at_the_end(
+    api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
+) -> None:
+    """With the last step; later calls change nothing, and figures outlive their rows."""
+    call(new_of(twenty), number=3)
+    for _ in range(3):
+        api("post", path(rolling, "advance"), {})
+        follow_all()
+    at_the_end = api("get", path(rolling)).json()["health"]
+    assert at_the_end["new"]["calls"] == 3
+    call(twenty[0], number=4, outcome=CallOutcome.TIMEOUT)
+    assert api("get", path(rolling)).json()["health"] == at_the_end
+    later(seconds=10)
+    HookCall.objects.all().delete()
+    assert api("get", path(rolling)).json()["health"] == at_the_end
+    api("post", path(rolling, "back"), {})
+    assert api("get", path(rolling)).json()["health"] == at_the_end
+
+
+def test_figures_of_a_release_to_all_are_of_a_week(
+    api: Api, first: App, twenty: list[Installation], later: Callable[..., None]
+) -> None:
+    app = approve(change(first, version="2.0.0"), "ALL")
+    call(twenty[0], number=3)
+    ended = timezone.now() - timedelta(days=7, minutes=1)
+    Release.objects.filter(version__number=2).update(started_at=ended, ended_at=ended)
+    call(twenty[1], number=2)
+    HookCall.objects.filter(installation=twenty[0]).update(called_at=ended + timedelta(days=6))
+    assert api("get", path(app)).json()["health"]["new"]["calls"] == 3
+    later(seconds=10)
+    HookCall.objects.all().delete()
+    assert api("get", path(app)).json()["health"]["new"]["calls"] == 3
+
+
+def test_open_release_writes_definitions_once(api: Api, rolling: App, twenty: list[Installation]) -> None:
+    """Neither its moves nor the consent of a store that runs one of its versions change what runs."""
+
+    def rows() -> set[Any]:
+        return {*LiveDefinition.objects.values_list("pk"), *ReachRequest.objects.values_list("pk")}
+
+    before = rows()
+    old = next(each for each in map(seen, twenty) if not each.is_in_release)
+    Installation.objects.filter(pk=old.pk).update(granted_scopes=[])
+    approve_scopes(installation=seen(old), user=old.business.owner)
+    for move in ("advance", "halt", "resume", "advance"):
+        assert api("post", path(rolling, move), {}).status_code == 200
+        follow_all()
+    assert rows() == before
+
+
 # --- Taken back -----------------------------------------------------------------------------------------
 
 
@@ -515,6 +566,32 @@ def test_back_twice(api: Api, first: App, twenty: list[Installation]) -> None:
         app = App.objects.get(pk=app.pk)
         assert app.approved_version
         assert app.approved_version.number == 1
+
+
+@pytest.mark.spec(RELEASES, "A version that was taken back and is restored runs in all stores, as complete")
+def test_restored_after_back(api: Api, rolling: App, twenty: list[Installation]) -> None:
+    call(new_of(twenty), number=3)
+    back = api("post", path(rolling, "back"), {"reason": "Prices."}).json()
+    follow_all()
+    assert api("post", f"/developer/apps/{rolling.pk}/versions/2/restore", {}).status_code == 200
+    follow_all()
+    found = api("get", path(rolling)).json()
+    assert (found["state"], found["percent"], found["reason"]) == ("COMPLETE", 100, None)
+    assert found["stores"] == {"new": 20, "old": 0}
+    assert found["startedAt"] == found["endedAt"] > back["endedAt"]
+    assert found["health"]["new"]["calls"] == 0
+    assert len(urls(twenty)[NEW]) == 20
+
+
+def test_back_during_a_review(api: Api, first: App, twenty: list[Installation], dana: User) -> None:
+    """What the reviewer decides on is compared with the version that runs."""
+    app = approve(change(first, version="2.0.0", scopes=["read_products"]), "ALL")
+    change(app, version="3.0.0", scopes=["read_products", "read_orders"])
+    assert api("post", f"/developer/apps/{app.pk}/submit", {}).status_code == 201
+    review = f"/portal/apps/{app.slug}/review/"
+    assert "New scopes" in text_of(signed_in(dana).get(review))
+    api("post", path(app, "back"), {})
+    assert "New scopes" not in text_of(signed_in(dana).get(review))
 
 
 # --- liveSaves ------------------------------------------------------------------------------------------
