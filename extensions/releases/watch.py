@@ -10,6 +10,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from common.errors import Conflict
+from common.processes.background import enqueue_after_commit
 from extensions.releases.health import WATCHED, as_json, health_of, stores_of
 from extensions.releases.sequential import LEAST_CALLS, why_worse
 from marketplace.enums import ReleaseState
@@ -93,7 +94,9 @@ def _look_at(release: Release, now: datetime) -> None:
     health = health_of(release, release.watched_from)
     app = release.version.app
     if reason := why_worse(health.new, health.old):
-        releases.halt(app=app, reason=reason, watched_from=release.watched_from, now=now)
+        halted = releases.halt(app=app, reason=reason, watched_from=release.watched_from, now=now)
+        if halted.state == ReleaseState.HALTED:
+            enqueue_after_commit("extensions.tasks.mail_halt", str(halted.pk), run_here=True)
         return
     over = now - step_ends_at(release)
     if over >= LONGEST_WAIT or (over >= timedelta() and health.new.number >= LEAST_CALLS):

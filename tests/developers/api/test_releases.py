@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core import mail
 from django.utils import timezone
 
 from accounts.models import Business, User
@@ -367,6 +368,30 @@ def test_failing_version_halts(
     assert api("post", path(rolling, "resume"), {}).status_code == 200
     later(seconds=10)
     assert api("get", path(rolling)).json()["state"] == "ROLLING", "judged by its calls from now on"
+
+
+@pytest.mark.usefixtures("tasks_run_at_once")
+def test_halt_is_mailed(
+    rolling: App, twenty: list[Installation], dana: User, sam: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    """To the owner and the developers, with the figure. A halt by hand sends none."""
+    factories.member(rolling, sam, AppRole.DEVELOPER)
+    viewer = factories.developer("viewer@example.com")
+    factories.member(rolling, viewer, AppRole.VIEWER)
+    call(new_of(twenty), number=20, outcome=CallOutcome.HTTP_ERROR)
+    mail.outbox.clear()
+    for _ in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
+            look()
+    assert [each.to for each in mail.outbox] == [[dana.email], [sam.email]]
+    (message, _other) = mail.outbox
+    assert message.subject == "Loyalty Stars 2.0.0: the release has halted"
+    for words in ("All 20 calls with the new version failed.", "at 1 %", "/portal/apps/stars/release/"):
+        assert words in str(message.body)
+    with django_capture_on_commit_callbacks(execute=True):
+        releases.resume(app=rolling, by=dana)
+        releases.halt(app=rolling, by=dana)
+    assert len(mail.outbox) == 2
 
 
 @pytest.mark.spec(
