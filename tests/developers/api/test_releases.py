@@ -1,14 +1,16 @@
 """`/developer/apps/:appId/release` and what stores run meanwhile (contract, section 10)."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from django.core import mail
+from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, User
+from accounts.sign_in import tokens
 from extensions.enums import CallOutcome, ExtensionType
 from extensions.hooks.live import live_hooks
 from extensions.models import Breaker, Definition, HookCall, LiveDefinition, ReachRequest
@@ -214,6 +216,27 @@ def test_reason(api: Api, rolling: App, sam: User, sams_api: Api) -> None:
     assert ReviewEntry.objects.filter(app=rolling, kind="HALTED", note__endswith="Prices.").exists()
 
 
+@pytest.mark.spec(RELEASES, "A VIEWER gets 403 for every move, and another developer 404")
+def test_who_may_move_it(api: Api, rolling: App, sam: User, sams_api: Api) -> None:
+    moves = ("advance", "halt", "resume", "back")
+    assert {sams_api("post", path(rolling, each), {}).status_code for each in moves} == {404}
+    factories.member(rolling, sam, AppRole.VIEWER)
+    assert {sams_api("post", path(rolling, each), {}).status_code for each in moves} == {403}
+    found = api("get", path(rolling)).json()
+    assert (found["state"], found["percent"]) == ("ROLLING", 1)
+
+
+def test_bodies(api: Api, rolling: App, dana: User) -> None:
+    """None is needed. What is no object is refused where a body may be, and changes nothing."""
+    for name in ("halt", "back"):
+        for body in ("null", "[]", '"Prices."'):
+            assert api("post", path(rolling, name), body).status_code == 400, (name, body)
+    assert api("get", path(rolling)).json()["state"] == "ROLLING"
+    client = Client(headers={"authorization": f"Bearer {tokens.issue(dana).access}"})
+    for name in ("advance", "halt", "resume", "back"):
+        assert client.generic("POST", path(rolling, name)).status_code == 200, name
+
+
 # --- What stores run ------------------------------------------------------------------------------------
 
 
@@ -252,6 +275,33 @@ def test_installs_meanwhile(api: Api, rolling: App, twenty: list[Installation]) 
     follow_all()
     assert len(urls(twenty)[NEW]) == 1, "no store comes in"
     assert api("get", path(rolling)).json()["stores"] == {"new": 1, "old": 19}, "later ones aren't counted"
+
+
+@pytest.mark.spec(RELEASES, "In steps, an app without a store is COMPLETE at once")
+def test_steps_without_a_store(api: Api, first: App) -> None:
+    app = approve(change(first, webhook_url=NEW, version="2.0.0"))
+    found = api("get", path(app)).json()
+    assert (found["mode"], found["state"], found["percent"]) == ("STEPS", "COMPLETE", 100)
+    assert found["stores"] == {"new": 0, "old": 0}
+    (later,) = stores(app, 1)
+    assert urls([later])[NEW] == {later.pk}
+
+
+@pytest.mark.spec(
+    RELEASES, "A test install that the approval converts runs the new version, while HALTED the one before"
+)
+@pytest.mark.parametrize("halted", [False, True], ids=["rolling", "halted"])
+def test_conversion(api: Api, first: App, twenty: list[Installation], sam: User, halted: bool) -> None:
+    """Of another developer. It is in no number."""
+    test = factories.installation(first, Business.objects.sandbox_of(sam), is_test=True)
+    app = change(first, webhook_url=NEW, version="2.0.0")
+    reviews.approve(submission=factories.submit(app, release="STEPS"), reviewer=factories.reviewer())
+    if halted:
+        releases.halt(app=app)
+    follow_all()
+    now = seen(test)
+    assert (now.is_test, now.webhook_url) == (False, OLD if halted else NEW)
+    assert sum(api("get", path(app)).json()["stores"].values()) == 20
 
 
 @pytest.mark.spec(RELEASES, "Definitions, scopes and questions of a store whose step hasn't come")
@@ -419,6 +469,28 @@ def test_what_counts(
     }
 
 
+@pytest.mark.spec(RELEASES, "Resume begins the step anew: a whole step, with its 20 calls")
+def test_resume_begins_the_step_again(
+    api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
+) -> None:
+    call(new_of(twenty), number=20)
+    days_ago = timezone.now() - timedelta(days=2)
+    HookCall.objects.update(called_at=days_ago + timedelta(hours=1))
+    Installation.objects.update(followed_at=days_ago)
+    Release.objects.update(started_at=days_ago, step_at=days_ago, watched_from=days_ago)
+    api("post", path(rolling, "halt"), {})
+    ends = datetime.fromisoformat(api("post", path(rolling, "resume"), {}).json()["nextStepAt"])
+    assert timedelta(hours=23) < ends - timezone.now() <= timedelta(days=1)
+    later(hours=25)
+    found = api("get", path(rolling)).json()
+    assert (found["percent"], found["health"]["new"]["calls"]) == (1, 20), "calls from now on count"
+    call(new_of(twenty), number=20)
+    later(hours=23)
+    assert api("get", path(rolling)).json()["percent"] == 1
+    later(hours=25)
+    assert api("get", path(rolling)).json()["percent"] == 5
+
+
 @pytest.mark.spec(RELEASES, "A slow version halts by itself")
 def test_slow_version_halts(
     api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
@@ -553,6 +625,28 @@ def test_back(api: Api, first: App, twenty: list[Installation], mode: str) -> No
         (2, False, True), (1, True, False),
     ]  # fmt: skip
     assert api("post", f"/developer/apps/{app.pk}/submit", {}).status_code == 201
+
+
+@pytest.mark.spec(RELEASES, "back closes the breakers that the newer version opened, and no others")
+@pytest.mark.parametrize("mode", ["ALL", "STEPS"])
+def test_breakers_after_back(api: Api, first: App, twenty: list[Installation], mode: str) -> None:
+    definition = Definition.objects.get(key=POINT)
+
+    def opened(each: Installation) -> Breaker:
+        return Breaker.objects.create(
+            installation=each, definition=definition, open_since=timezone.now(), open_until=timezone.now()
+        )
+
+    before = {each: opened(each) for each in twenty}
+    app = approve(change(first, webhook_url=NEW, version="2.0.0"), mode)
+    new = seen(twenty[0]) if mode == "ALL" else new_of(twenty)
+    outside = next(each for each in twenty if each != new)
+    for each in (new, outside):
+        before.pop(each).delete()
+        opened(each)
+    api("post", path(app, "back"), {})
+    closed = {new, outside} if mode == "ALL" else {new}  # the other one ran the version before
+    assert {each.installation for each in Breaker.objects.all()} == {*twenty} - closed
 
 
 @pytest.mark.spec(RELEASES, "back gives no store more than it had agreed to")
