@@ -1,5 +1,7 @@
 """Scheduled tasks (`config.schedule`)."""
 
+from uuid import UUID
+
 from celery import shared_task
 
 from extensions.hooks import relaying, retention
@@ -41,4 +43,4 @@ def watch_releases() -> None:
 
 @shared_task
 def mail_halt(version_id: str) -> None:
-    mails.mail_halt(version_id=version_id)
+    mails.mail_halt(version_id=UUID(version_id))

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 TEMPLATE: Final = "extensions/mail/halted.txt"
 
 
-def mail_halt(*, version_id: UUID | str) -> None:
+def mail_halt(*, version_id: UUID) -> None:
     """Unless it goes on already. A failing mail server is logged, and the portal shows the same."""
     halted = Release.objects.filter(pk=version_id, state=ReleaseState.HALTED)
     release = halted.select_related("version__app__developer").first()
@@ -35,7 +35,7 @@ def mail_halt(*, version_id: UUID | str) -> None:
                 subject=subject, to=person.email, template=TEMPLATE, context=context | {"person": person}
             ).send()
         except Exception:
-            log.exception("A developer of %s could not be told that its release halted.", version.app.slug)
+            log.exception("A developer of %s got no mail about its halted release.", version.app.slug)
 
 
 def halt_subject(name: str, version: str) -> str:

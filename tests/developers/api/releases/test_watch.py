@@ -134,7 +134,7 @@ def test_what_counts(
     }
 
 
-@pytest.mark.spec(RELEASES, "Resume begins the step anew: a whole step, with its 20 calls")
+@pytest.mark.spec(RELEASES, "Resume begins the step again: a whole step, with its 20 calls")
 def test_resume_begins_the_step_again(
     api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
 ) -> None:
