@@ -93,6 +93,7 @@ class MailKind(models.TextChoices):
     FAILING_WEBHOOKS = "failing_webhooks", "A webhook endpoint keeps failing, or was disabled"
     REVIEW_DECISIONS = "review_decisions", "A review of an app is decided, or a reviewer writes"
     CHECKS = "checks", "An app fails its weekly check, or a script of it has changed"
+    RELEASES = "releases", "A release of an app has halted by itself"
     PERMISSION_QUESTIONS = "permission_questions", "An app asks for more permissions"
     FAILING_APPS = "failing_apps", "An app keeps failing in your store"
     ERASURES = "erasures", "An uninstalled app has erased your store’s data, or hasn’t confirmed it"

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Case, Exists, F, OuterRef, Q, When
+from django.db.models import Case, Exists, OuterRef, Q, When
 from django.utils import timezone
 
 from extensions.in_store.capabilities import Capability, capabilities_of
 from extensions.models import ReachRequest
-from installations.models import RECONSENT_REST, Installation, is_in_release
+from installations.models import RECONSENT_REST, Installation, is_in_release, version_id_run
 
 
 def requested_capabilities(installation: Installation) -> list[Capability]:
@@ -50,7 +50,7 @@ def requests_of(installations: Iterable[Installation], at: datetime | None = Non
     rested = Q(reconsent_declined_at=None) | Q(
         reconsent_declined_at__lte=(at or timezone.now()) - RECONSENT_REST
     )
-    newer = Q(declined_version=None) | ~Q(declined_version=F("app__approved_version"))
+    newer = Q(declined_version=None) | ~Q(declined_version=version_id_run())
     rows = rows.alias(reached=is_in_release())
     asked = rows.annotate(asks_reach=Exists(requests)).filter(Q(needs_reconsent=True) | Q(asks_reach=True))
     is_now = Case(When(rested | Q(asks_reach=True) & newer, then=True), default=False)

@@ -9,7 +9,7 @@ from django.dispatch import receiver
 
 from extensions.hooks import breaker
 from extensions.models import ExtensionState, ReachRequest, StorefrontCost
-from extensions.releases import health as release_health
+from extensions.releases.health import as_json, health_of
 from extensions.services.customer_copies import erase_customer
 from extensions.services.notices import note_requests
 from extensions.services.placements import remove_all_of
@@ -25,7 +25,7 @@ from installations.signals import (
 )
 from marketplace.enums import ReleaseState
 from marketplace.models import App, AppVersion, Release
-from marketplace.signals import app_approved, app_updated, release_moved
+from marketplace.signals import app_approved, app_updated, figures_to_keep, release_moved
 from stores.copies import Copies
 from stores.signals import copies_to_erase
 
@@ -54,11 +54,13 @@ def keep_what_was_approved(version: AppVersion, **_: Any) -> None:
 
 @receiver([installation_created, installation_changed])
 def run_what_was_agreed_to(installation: Installation, **_: Any) -> None:
-    """The current version's definitions are there for every store. An older version, superseded between the consent
-    and the exchange of its code, may have none any more.
+    """The definitions of the versions that stores run are there for every store. An older version, superseded between the
+    consent and the exchange of its code, may have none any more.
     """
-    if installation.agreed_version_id not in (None, installation.app.approved_version_id):
-        update_live(installation.app)
+    app = installation.app
+    kept = (None, app.approved_version_id, app.rolling_version_id, app.earlier_version_id)
+    if installation.agreed_version_id not in kept:
+        update_live(app)
 
 
 @receiver(versions_that_ask)
@@ -68,11 +70,18 @@ def find_versions_that_ask(app: App, **_: Any) -> set[tuple[UUID, bool]]:
 
 @receiver(release_moved)
 def run_the_versions_of_a_release(app: App, release: Release, now: datetime, **_: Any) -> None:
-    """After `back`, breakers that the newer version opened are closed. Its figures are kept, since stores move on."""
-    update_live(app)
+    """Two forms of each definition are there as long as the release is open. After `back`, breakers that the newer version
+    opened are closed.
+    """
+    if app.rolling_version_id is None:
+        update_live(app)
     if release.state == ReleaseState.TAKEN_BACK:
-        release_health.keep(release)
         breaker.close_those_of(release)
+
+
+@receiver(figures_to_keep)
+def figures_of_a_release(release: Release, **_: Any) -> dict[str, Any]:
+    return as_json(health_of(release, release.started_at))
 
 
 @receiver(approval_followed)

@@ -1,9 +1,11 @@
 """Scheduled tasks (`config.schedule`)."""
 
+from uuid import UUID
+
 from celery import shared_task
 
 from extensions.hooks import relaying, retention
-from extensions.releases import watch
+from extensions.releases import mails, watch
 from extensions.services import costs, notices, scripts
 
 
@@ -37,3 +39,8 @@ def look_at_scripts() -> None:
 def watch_releases() -> None:
     """Halt releases that are worse than the version before, and begin their next steps. Safe to run twice at once."""
     watch.look()
+
+
+@shared_task
+def mail_halt(version_id: str) -> None:
+    mails.mail_halt(version_id=UUID(version_id))

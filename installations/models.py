@@ -76,6 +76,17 @@ def version_run(
     return new if followed == rolling else earlier
 
 
+def version_id_run() -> Case:
+    """The id of `Installation.version` in SQL."""
+    rolling = models.F("app__rolling_version")
+    return Case(
+        When(app__rolling_version=None, then=models.F("app__approved_version")),
+        When(followed_version=rolling, then=rolling),
+        default=models.F("app__earlier_version"),
+        output_field=models.UUIDField(),
+    )
+
+
 class InstallationQuerySet(models.QuerySet["Installation"]):
     def active(self) -> "InstallationQuerySet":
         return self.filter(uninstalled_at=None)
@@ -270,7 +281,7 @@ class Installation(models.Model):
     @property
     def version(self) -> AppVersion | None:
         """The approved version that the store runs; None before the first approval. A test install may run the working copy
-        instead (`follows_working_copy`).
+        instead (`follows_working_copy`). The same rule in SQL: `version_id_run`.
 
         Whatever differs between two versions asks here: Webhook URL, scopes, what its merchant is asked for.
         """

@@ -14,7 +14,8 @@ from common.db.finders import first_or_not_found, get_or_not_found
 from common.text.lookalikes import looks_like
 from marketplace.access import with_known_owner
 from marketplace.enums import ReleaseState, ReviewKind, SubmissionStatus
-from marketplace.models import App, AppQuerySet, AppVersion, Release, ReviewMessage, Submission
+from marketplace.models import App, AppQuerySet, AppVersion, Release, ReviewEntry, ReviewMessage, Submission
+from marketplace.scopes import in_order
 
 REVIEW_DUE: Final = timedelta(days=3)
 """How long after its submission an app should be decided on. Then it comes before all others in the queue."""
@@ -89,6 +90,28 @@ def release_of(app: App) -> Release | None:
         )
     release.version = newest
     return release
+
+
+MOVES: Final = (
+    ReviewKind.APPROVED,
+    ReviewKind.ADVANCED,
+    ReviewKind.HALTED,
+    ReviewKind.RESUMED,
+    ReviewKind.TAKEN_BACK,
+    ReviewKind.RESTORED,
+)
+"""What decides which version a store runs. Each leaves its entry in the review log, in its transaction."""
+
+
+def moves_of(app: App) -> int:
+    """How often that changed: another number than before means that stores follow something else."""
+    return ReviewEntry.objects.filter(app=app, kind__in=MOVES).count()
+
+
+def scope_changes(app: App) -> dict[str, list[str]]:
+    """The scopes that the working copy adds to the approved version, and those that it removes."""
+    wanted, approved = set(app.scopes), set(app.approved_scopes)
+    return {"added_scopes": in_order(wanted - approved), "removed_scopes": in_order(approved - wanted)}
 
 
 def versions_of(app: App) -> QuerySet[AppVersion]:

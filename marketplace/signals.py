@@ -48,6 +48,11 @@ release_moved = Signal()
 Installations follow after the commit, in batches, as they follow an approval.
 """
 
+figures_to_keep = Signal()
+"""How well has a version done until now? Arguments: `release`. Sent before the app is locked, because receivers read many rows. They return
+the figures as JSON, which are kept with a release that ends.
+"""
+
 app_suspended = Signal()
 """A reviewer suspended an app: it is delisted, and its extensions are off. Arguments: `app`, `now`.
 

@@ -20,8 +20,8 @@ from extensions.queries import manifest_document
 from installations.models import Installation
 from marketplace.enums import AppRole, AppStatus, ReviewKind, SubmissionStatus
 from marketplace.models import FROZEN_FIELDS, App, AppVersion, Membership, ReviewEntry, Submission
+from marketplace.queries import scope_changes
 from marketplace.scopes import SCOPES
-from marketplace.services.reviews import scope_changes
 from stores.models import Order, Payment, Product, StoreTotals
 from stores.services.checkout import OrderLine, OrderRequest
 

@@ -18,7 +18,14 @@ from accounts.models import Business, User
 from common.errors import Conflict
 from developers.review.templatetags.review import is_overdue
 from extensions.reach_requests import open_requests
-from installations.models import RECONSENT_REST, RUNS_WORKING_COPY, Installation, is_in_release, with_versions
+from installations.models import (
+    RECONSENT_REST,
+    RUNS_WORKING_COPY,
+    Installation,
+    is_in_release,
+    version_id_run,
+    with_versions,
+)
 from marketplace.models import App, AppVersion, Submission
 from marketplace.queries import REVIEW_DUE, overdue
 from merchants.store.queries import LOW
@@ -116,6 +123,7 @@ def subscribed(cast: Cast) -> None:
             granted_scopes=dice.choice(scopes),
             narrowed_scopes=dice.choice((None, *scopes)),
             followed_version=dice.choice(versions),
+            declined_version=dice.choice(versions),
             uninstalled_at=dice.choice(rarely),
         )
         webhook(installed, "https://app.example.com/", dice.choice(names))
@@ -183,6 +191,12 @@ RULES = {
         INSTALLED,
         lambda each: each.is_in_release,
         lambda rows: rows.alias(reached=is_in_release()).filter(reached=True),
+    ),
+    "the version that the installation runs": Rule(
+        subscribed,
+        INSTALLED,
+        lambda each: each.version is not None and each.version.pk == each.declined_version_id,
+        lambda rows: rows.filter(declined_version=version_id_run()),
     ),
     "no rests": Rule(
         declined,

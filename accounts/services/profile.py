@@ -25,7 +25,12 @@ NO_LONGER_VALID: Final = "This link no longer works. Enter the new address again
 TAKEN: Final = "This address can't be used. Enter another one."
 
 MAILS: Final = {
-    Role.DEVELOPER: (MailKind.FAILING_WEBHOOKS, MailKind.REVIEW_DECISIONS, MailKind.CHECKS),
+    Role.DEVELOPER: (
+        MailKind.FAILING_WEBHOOKS,
+        MailKind.REVIEW_DECISIONS,
+        MailKind.CHECKS,
+        MailKind.RELEASES,
+    ),
     Role.MERCHANT: (MailKind.PERMISSION_QUESTIONS, MailKind.FAILING_APPS, MailKind.ERASURES),
 }
 # An order waits for the merchant. Goods are ordered by the day, and a review asks for nothing.

@@ -15,6 +15,7 @@ from conformance.enums import Change
 from conformance.queries import Broken
 from conformance.rules import RULES
 from conformance.services.weekly_mails import weekly_context
+from extensions.releases.mails import halt_context, halt_subject
 from extensions.services.script_mails import News, script_context
 from stores.enums import Accent
 from stores.letterhead import ACCENTS, merchant_frame, store_frame
@@ -128,6 +129,20 @@ def _of_apps() -> Made:
                     "Loyalty Stars",
                     "loyalty-stars",
                     News.DOES_NOT_MATCH,
+                ),
+            },
+            None,
+        ),
+        "extensions/mail/halted": (
+            halt_subject("Loyalty Stars", "1.4.0"),
+            {
+                "person": app.developer,
+                **halt_context(
+                    "Loyalty Stars",
+                    "1.4.0",
+                    "loyalty-stars",
+                    5,
+                    "24 of 200 calls failed with the new version, and 10 of 1,000 with the old one.",
                 ),
             },
             None,

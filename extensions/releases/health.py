@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db.models import BooleanField, Case, Count, F, Q, QuerySet, Value, When
+from django.utils import timezone
 
 from common.ids import first_id_at
 from extensions.enums import SKIPPED, CallOutcome
@@ -23,6 +24,8 @@ from marketplace.models import App, Release
 from webhooks.catalogue import WEBHOOK_TEST
 from webhooks.models import Attempt
 
+WATCHED: Final = timedelta(days=7)
+"""How long the calls of a version count that came to all stores at once."""
 _WAITS: Final = timedelta(
     days=1
 )  # of a delivery for its first attempt, at most: partitions of before aren't read
@@ -43,7 +46,7 @@ class Stores:
 
 
 def health_of(release: Release, since: datetime) -> Health:
-    """Two statements."""
+    """Until the release ends, so that what is read is bounded. Two statements."""
     rows = [*_hook_calls(release, since), *_first_attempts(release, since)]
     return Health(
         _calls(row for row in rows if row["is_new"]), _calls(row for row in rows if not row["is_new"])
@@ -74,17 +77,19 @@ def as_json(health: Health) -> dict[str, Any]:
     }
 
 
-def keep(release: Release) -> None:
-    """Keep the figures of a version that is taken back, before its stores follow another one."""
-    release.final_health = as_json(health_of(release, release.started_at))
-    Release.objects.filter(pk=release.pk).update(final_health=release.final_health)
+def _until(release: Release) -> datetime:
+    """When calls stop to count: with the end of a release in steps, else after a week."""
+    if release.ended_at is None:
+        return timezone.now()
+    return release.ended_at if release.ended_at > release.started_at else release.started_at + WATCHED
 
 
 def _hook_calls(release: Release, since: datetime) -> QuerySet[Any, dict[str, Any]]:
     of_app = Installation.objects.filter(
         app=release.version.app_id, is_test=False, is_review=False, is_own=False
     )
-    made = HookCall.objects.filter(installation__in=of_app, called_at__gte=since).exclude(outcome__in=SKIPPED)
+    made = HookCall.objects.filter(installation__in=of_app, called_at__range=(since, _until(release)))
+    made = made.exclude(outcome__in=SKIPPED)
     return _grouped(made, release, "installation__", "called_at", ~Q(outcome=CallOutcome.ANSWERED))
 
 
@@ -94,7 +99,7 @@ def _first_attempts(release: Release, since: datetime) -> QuerySet[Any, dict[str
     first = Attempt.objects.filter(
         delivery__app_id=release.version.app_id,
         delivery_id__gte=first_id_at(since - _WAITS),
-        attempted_at__gte=since,
+        attempted_at__range=(since, _until(release)),
         number=1,
         **production,
     ).exclude(delivery__event_type=WEBHOOK_TEST)

@@ -6,10 +6,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.conf import settings
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from common.errors import Conflict
-from extensions.releases.health import as_json, health_of, stores_of
+from common.processes.background import enqueue_after_commit
+from extensions.releases.health import WATCHED, as_json, health_of, stores_of
 from extensions.releases.sequential import LEAST_CALLS, why_worse
 from marketplace.enums import ReleaseState
 from marketplace.models import App, Release
@@ -17,20 +19,37 @@ from marketplace.services import releases
 
 log = logging.getLogger(__name__)
 
+KEPT_AT_ONCE: Final = 20
 LONGEST_WAIT: Final = timedelta(days=7)  # for enough calls
 
 
 def look(*, now: datetime | None = None) -> None:
     """An error with one release doesn't stop the others."""
     now = now or timezone.now()
-    rolling = Release.objects.filter(state=ReleaseState.ROLLING).select_related("version__app")
-    for release in rolling.order_by("step_at"):
+    rolling = Release.objects.filter(
+        state=ReleaseState.ROLLING, version__app__suspended_at=None, version__app__deleted_at=None
+    )
+    for release in rolling.select_related("version__app").order_by("step_at"):
         try:
             _look_at(release, now)
         except Conflict:
             log.info("%s has moved meanwhile.", release)
         except Exception:
             log.exception("%s could not be judged; it will be tried again.", release)
+
+    for release in _to_keep(now):
+        try:
+            releases.keep_figures(release=release)
+        except Exception:
+            log.exception("The figures of %s could not be kept; it will be tried again.", release)
+
+
+def _to_keep(now: datetime) -> QuerySet[Release]:
+    """Complete releases whose calls count no more. No page shows those of versions that don't run."""
+    runs = Release.objects.filter(version=F("version__app__approved_version"), version__app__deleted_at=None)
+    over = Q(ended_at__gt=F("started_at")) | Q(started_at__lte=now - WATCHED)
+    kept = runs.filter(over, state=ReleaseState.COMPLETE, final_health__isnull=True)
+    return kept.select_related("version__app").order_by("started_at")[:KEPT_AT_ONCE]
 
 
 def step_ends_at(release: Release) -> datetime:
@@ -75,7 +94,9 @@ def _look_at(release: Release, now: datetime) -> None:
     health = health_of(release, release.watched_from)
     app = release.version.app
     if reason := why_worse(health.new, health.old):
-        releases.halt(app=app, reason=reason, watched_from=release.watched_from, now=now)
+        halted = releases.halt(app=app, reason=reason, watched_from=release.watched_from, now=now)
+        if halted.state == ReleaseState.HALTED:
+            enqueue_after_commit("extensions.tasks.mail_halt", str(halted.pk), run_here=True)
         return
     over = now - step_ends_at(release)
     if over >= LONGEST_WAIT or (over >= timedelta() and health.new.number >= LEAST_CALLS):

@@ -49,7 +49,7 @@ def update_live(app: App) -> None:
     agreed = Installation.objects.active().filter(agreed_version=OuterRef("pk"))
     is_used = Q(Exists(agreed)) | Q(pk__in=run.values())
     if _is_going_back(app):
-        returning = Installation.objects.active().filter(earlier_agreed_version=OuterRef("pk"))
+        returning = Installation.objects.active().filter(app=app, earlier_agreed_version=OuterRef("pk"))
         is_used |= Q(Exists(returning))
     in_use = AppVersion.objects.filter(is_used, app=app)
     approved = _approved_manifests(in_use)

@@ -9,9 +9,9 @@ A release in steps (contract, section 10) is followed in the same way at each of
 one column, `followed_version`. Other stores only lose the scopes that the version removes.
 
 Installations are updated in batches, in the order of their ids, each batch in a short transaction. The rows say what is
-left to do, so nothing is done twice if a worker dies or two run at once. Locks are taken in the order version,
-app, installation. The first makes a worker skip a version that another is working on; the second makes the next
-approval wait for the end of a batch.
+left to do, so nothing is done twice if a worker dies or two run at once. Each batch locks the app, which makes the next
+approval wait for its end; the version, by which another worker sees that this one is at it; and its installations.
+A step that begins between two batches concerns stores that were passed already, so the pass starts over.
 """
 
 import logging
@@ -24,7 +24,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from installations.enums import HistoryKind
@@ -35,7 +35,7 @@ from installations.services.lifecycle import follow_version
 from installations.signals import approval_begun, approval_followed, versions_that_ask
 from marketplace.enums import ReleaseState
 from marketplace.models import App, AppVersion, Release
-from marketplace.queries import release_of
+from marketplace.queries import moves_of, release_of
 from marketplace.scopes import in_order
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,8 @@ def follow_all(*, now: datetime | None = None) -> None:
         except Exception:
             log.exception("Installations could not follow %s; it will be tried again.", version)
     overtaken = unfollowed.filter(app__approved_version__followed_at__isnull=False, app__rolling_version=None)
-    overtaken.update(followed_at=now or timezone.now())
+    for version in overtaken:
+        _skip(version, now or timezone.now())
 
 
 def begin(*, version: AppVersion, now: datetime | None = None) -> None:
@@ -72,39 +73,65 @@ def follow(*, version: AppVersion, now: datetime | None = None, batch: int = BAT
 
     Does nothing if that is done already, if another worker does it, or if there is a newer approval.
     """
-    last: UUID | None = FIRST
-    while last is not None:
-        last = _follow_batch(version, last, now or timezone.now(), batch)
+    reached: _Reached | None = _Reached() if _is_free(version) else None
+    while reached is not None:
+        reached = _follow_batch(version, reached, now or timezone.now(), batch)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """How far a pass is: the last id, and how often versions had moved when it began."""
+
+    last: UUID = FIRST
+    moves: int = -1
 
 
 @transaction.atomic
-def _follow_batch(version: AppVersion, after: UUID, now: datetime, limit: int) -> UUID | None:
-    """Update the installations with the next higher ids. Returns the last id; None if nothing is left."""
-    app = _lock_app(version, wait=after != FIRST)
+def _follow_batch(version: AppVersion, reached: _Reached, now: datetime, limit: int) -> _Reached | None:
+    """Update the installations with the next higher ids. Returns how far it is; None if nothing is left."""
+    app = _lock(version)
     if app is None:
         return None
-    rows = _lock_installations(app, after, limit)
+    moves = moves_of(app)
+    rows = _lock_installations(app, reached.last if moves == reached.moves else FIRST, limit)
     # Even if clocks differ, the history must not say that the merchant was asked before the approval.
     now = max(now, version.approved_at)
     _write(_changes(rows, app, now), now)
     approval_followed.send(App, app=app, installations=rows, now=now)
     if len(rows) == limit:
-        return rows[-1].pk
+        return _Reached(rows[-1].pk, moves)
     AppVersion.objects.filter(pk=version.pk).update(followed_at=now)
     return None
 
 
-def _lock_app(version: AppVersion, *, wait: bool) -> App | None:
-    """The app as it is now, or None if there is nothing to follow or another worker does it.
+@transaction.atomic
+def _is_free(version: AppVersion) -> bool:
+    """Whether there is something to follow that no other worker is at. Its lock ends here, before the app is locked."""
+    return _unfollowed(version).select_for_update(no_key=True, skip_locked=True).first() is not None
 
-    With `wait`, for later batches, it waits for the other worker: otherwise two workers could stop each other forever.
-    """
-    unfollowed = AppVersion.objects.filter(pk=version.pk, followed_at=None)
-    if unfollowed.select_for_update(no_key=True, skip_locked=not wait).first() is None:
-        return None
+
+def _lock(version: AppVersion) -> App | None:
+    """The app as it is now, locked with the version; None if nothing is left to follow."""
     apps = App.objects.select_related("approved_version", "rolling_version", "earlier_version")
     app = apps.select_for_update(of=("self",), no_key=True).get(pk=version.app_id)
-    return app if version.pk in (app.approved_version_id, app.rolling_version_id) else None
+    left = _unfollowed(version).select_for_update(no_key=True).first()
+    return app if left and _is_current(version, app) else None
+
+
+@transaction.atomic
+def _skip(version: AppVersion, now: datetime) -> None:
+    """A newer version was followed in its place, unless it is the one that runs again by now."""
+    app = App.objects.select_for_update(no_key=True).get(pk=version.app_id)
+    if not _is_current(version, app):
+        _unfollowed(version).update(followed_at=now)
+
+
+def _unfollowed(version: AppVersion) -> QuerySet[AppVersion]:
+    return AppVersion.objects.filter(pk=version.pk, followed_at=None)
+
+
+def _is_current(version: AppVersion, app: App) -> bool:
+    return version.pk in (app.approved_version_id, app.rolling_version_id)
 
 
 def _lock_installations(app: App, after: UUID, limit: int) -> list[Installation]:

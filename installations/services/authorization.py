@@ -1,7 +1,7 @@
 """The two steps of an authorization: a person's consent makes a code, and the app exchanges the code for a token.
 
-Locks are taken in the order grant, app, business, installation. The lock on the app keeps approvals out between the
-consent and its rows: an approval in between would not find the rows, and so not update them.
+The lock on the app (`marketplace.services.locks`) keeps approvals out between the consent and its rows: an approval in
+between would not find the rows, and so not update them.
 """
 
 from collections.abc import Sequence

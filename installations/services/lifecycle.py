@@ -1,11 +1,11 @@
 """Install, new token, new terms, uninstall.
 
-The access token in clear exists only in what `install` and `issue_token` return; the row has its digest. Locks are
-taken in the order app, business, installation.
+The access token in clear exists only in what `install` and `issue_token` return; the row has its digest. The order of
+locks is that of `marketplace.services.locks`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db import transaction
@@ -178,12 +178,13 @@ def _terms_of(installation: Installation) -> list[object]:
 
 
 def _put(terms: Terms, installation: Installation, now: datetime) -> None:
+    if terms.agreed_version is not None:
+        _come_in(installation, terms.agreed_version, now)
+        terms = _beside_halted(terms, installation, terms.agreed_version)
     narrowed = terms.narrowed_scopes
     installation.is_test, installation.is_own = terms.is_test, terms.is_own
     installation.granted_scopes = in_order(terms.granted_scopes)
     installation.narrowed_scopes = None if narrowed is None else in_order(narrowed)
-    if terms.agreed_version is not None:
-        _come_in(installation, terms.agreed_version, now)
     agreed = terms.agreed_version or installation.version
     installation.agreed_version = None if installation.runs_working_copy else agreed
     installation.declined_version = None
@@ -198,6 +199,26 @@ def _come_in(installation: Installation, version: AppVersion, now: datetime) -> 
     is_rolling = app.rolling_version_id is not None and app.rolling_version_id == app.approved_version_id
     if is_rolling and version.pk == app.rolling_version_id and not installation.is_in_release:
         follow_version(installation, version, now)
+
+
+def _beside_halted(terms: Terms, installation: Installation, shown: AppVersion) -> Terms:
+    """While a release is halted, merchants are shown the version before. A store that is in agrees to that besides what it agreed to of
+    the version that it runs. Scopes that the app named are all that it has.
+    """
+    runs = installation.version
+    if runs is None or runs.pk == shown.pk or not installation.is_in_release:
+        return terms
+    granted = set(terms.granted_scopes)
+    if terms.narrowed_scopes is None:
+        granted |= set(installation.granted_scopes) & set(runs.scopes)
+    lacks = terms.narrowed_scopes is None and not granted >= set(runs.scopes)
+    agreed = runs if installation.agreed_version_id == runs.pk else shown
+    return replace(
+        terms,
+        granted_scopes=in_order(granted),
+        agreed_version=agreed,
+        needs_reconsent=lacks and not terms.is_test,
+    )
 
 
 def _announce_change(

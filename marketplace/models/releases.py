@@ -42,7 +42,7 @@ class Release(models.Model):
     watched_from = models.DateTimeField(help_text="Calls from then on decide whether it halts.")
     ended_at = models.DateTimeField(null=True)
     reason = models.CharField(max_length=500, blank=True, help_text="Why it was halted or taken back.")
-    final_health = models.JSONField(null=True, help_text="As it was when the version was taken back.")
+    final_health = models.JSONField(null=True, help_text="As it was when the release ended.")
 
     class Meta:
         indexes = [

@@ -1,4 +1,8 @@
-"""The lock on an app's row, which every change of an app acquires before any other lock."""
+"""The lock on an app's row, which every change of an app acquires before any other lock.
+
+Everywhere, locks are taken in the order authorization code, app, submission or version, business, installation. Who goes
+against it, and only waits for another, may stop both forever.
+"""
 
 from accounts.models import User
 from common.db.finders import get_or_not_found

@@ -21,11 +21,11 @@ from django.utils import timezone
 from accounts.models import User
 from common.errors import Conflict, Invalid, NotFound
 from marketplace.access import require_role
-from marketplace.enums import ReleaseMode, ReleaseState, ReviewKind
+from marketplace.enums import ReleaseMode, ReleaseState, ReviewKind, SubmissionStatus
 from marketplace.models import STEPS, App, AppVersion, Release, ReviewEntry
-from marketplace.queries import release_of
+from marketplace.queries import release_of, scope_changes
 from marketplace.services.locks import lock_app, require_not_suspended
-from marketplace.signals import release_moved, stores_to_reach
+from marketplace.signals import figures_to_keep, release_moved, stores_to_reach
 
 REASON_LENGTH: Final = 500
 ACTIONS: Final = {
@@ -46,7 +46,10 @@ def actions_of(app: App, release: Release) -> tuple[str, ...]:
 
 
 def begin(*, app: App, version: AppVersion, earlier: AppVersion | None, mode: str, now: datetime) -> Release:
-    """Begin the release of a version that was approved just now. The app is the locked row, and the version its approved one."""
+    """Begin the release of a version that was approved just now. The app is the locked row, and the version its approved one.
+
+    In steps, that of a suspended app begins halted.
+    """
     release = Release(
         version=version, earlier=earlier, mode=mode, started_at=now, step_at=now, watched_from=now
     )
@@ -59,6 +62,8 @@ def begin(*, app: App, version: AppVersion, earlier: AppVersion | None, mode: st
     else:
         release.ended_at = now
     release.save(force_insert=True)
+    if places and app.suspended_at is not None:
+        _halt(app, release, None, "The app is suspended.", now)
     return release
 
 
@@ -69,7 +74,7 @@ def advance(
     """Go on to the next step; after the last one the release is complete.
 
     `by` is empty for the platform itself. It names the `step` that ended, so that two processes don't end it twice. Raises
-    `Conflict` in another state.
+    `Conflict` in another state, and while the app is suspended.
     """
     locked, release = _locked(app, by, "advance")
     now = now or timezone.now()
@@ -79,7 +84,7 @@ def advance(
     if release.percent == STEPS[-1]:
         release.state, release.ended_at = ReleaseState.COMPLETE, now
         _close(locked)
-    _begin_step(locked, release, now)
+    _begin_step(release, now)
     _record(release, ReviewKind.ADVANCED, by, now, f"{release.percent} % of the stores")
     release_moved.send(App, app=locked, release=release, now=now)
     return release
@@ -120,14 +125,11 @@ def resume(*, app: App, by: User, now: datetime | None = None) -> Release:
     suspended.
     """
     locked, release = _locked(app, by, "resume")
-    require_not_suspended(
-        locked, "The app is suspended. Its release can be resumed when a reviewer lifts that."
-    )
     now = now or timezone.now()
     release.state, release.reason, release.watched_from = ReleaseState.ROLLING, "", now
     locked.approved_version = release.version
     locked.save(update_fields=["approved_version"])
-    _begin_step(locked, release, now)
+    _begin_step(release, now)
     _record(release, ReviewKind.RESUMED, by, now, f"{release.percent} % of the stores")
     release_moved.send(App, app=locked, release=release, now=now)
     return release
@@ -140,6 +142,7 @@ def take_back(*, app: App, by: User, reason: str = "", now: datetime | None = No
     Raises `Conflict` in another state, if no version came before, and if the newest version isn't the one that runs.
     """
     reason = _checked(reason)
+    figures = _figures(release_of(app))
     locked, release = _locked(app, by, "back")
     earlier = release.earlier
     if earlier is None:
@@ -153,6 +156,7 @@ def take_back(*, app: App, by: User, reason: str = "", now: datetime | None = No
     now = now or timezone.now()
     release.state, release.ended_at = ReleaseState.TAKEN_BACK, now
     release.reason = reason or f"Taken back by {by.name}."
+    release.final_health = release.final_health or figures
     release.save()
     _close(locked)
     locked.approved_version, locked.taken_back_at = earlier, now
@@ -160,9 +164,31 @@ def take_back(*, app: App, by: User, reason: str = "", now: datetime | None = No
     AppVersion.objects.filter(pk=release.version_id, followed_at=None).update(followed_at=now)
     earlier.followed_at = None
     earlier.save(update_fields=["followed_at"])
+    in_review = locked.submissions.filter(status=SubmissionStatus.PENDING_REVIEW)
+    in_review.update(checks_due_at=now, **scope_changes(locked))
     _record(release, ReviewKind.TAKEN_BACK, by, now, release.reason)
     release_moved.send(App, app=locked, release=release, now=now)
     return release
+
+
+@transaction.atomic
+def keep_figures(*, release: Release) -> None:
+    """Keep the figures of a complete release, so that later calls neither change them nor make them slow to read."""
+    figures = _figures(release)
+    lock_app(release.version.app)
+    still = Release.objects.filter(
+        pk=release.pk, state=ReleaseState.COMPLETE, ended_at=release.ended_at, final_health__isnull=True
+    )
+    still.update(final_health=figures)
+
+
+def restored(*, version: AppVersion, now: datetime) -> None:
+    """For `versions.restore`, with the app's row locked: a version that was taken back is released once more, to all stores at once."""
+    taken_back = Release.objects.filter(version=version, state=ReleaseState.TAKEN_BACK)
+    taken_back.update(
+        state=ReleaseState.COMPLETE, percent=STEPS[-1], reason="", final_health=None,
+        started_at=now, step_at=now, watched_from=now, ended_at=now,
+    )  # fmt: skip
 
 
 def require_closed(app: App) -> None:
@@ -184,6 +210,10 @@ def _locked(app: App, by: User | None, action: str) -> tuple[App, Release]:
     if action not in ACTIONS[ReleaseState(release.state)]:
         state = release.get_state_display().lower()
         raise Conflict(f"The release is {state}, so it can't {_VERBS[action]}.", code="release_state")
+    if action in ("advance", "resume"):
+        require_not_suspended(
+            locked, "The app is suspended. Its release can go on when a reviewer lifts that."
+        )
     return locked, release
 
 
@@ -217,12 +247,21 @@ def _close(app: App) -> None:
     app.save(update_fields=["rolling_version", "earlier_version"])
 
 
-def _begin_step(app: App, release: Release, now: datetime) -> None:
+def _begin_step(release: Release, now: datetime) -> None:
     """The stores of the step are found by the worker that follows approvals, as often as that takes."""
     release.step_at = now
-    _widen(release, _places(release.version))
+    if release.state == ReleaseState.ROLLING:  # all have the version of a complete one
+        _widen(release, _places(release.version))
     release.save()
     AppVersion.objects.filter(pk=release.version_id).update(followed_at=None)
+
+
+def _figures(release: Release | None) -> Any:
+    """Read before the app is locked, since that may take seconds. None if they are kept already."""
+    if release is None or release.final_health is not None:
+        return None
+    answers: list[tuple[Any, Any]] = figures_to_keep.send(AppVersion, release=release)
+    return next((figures for _, figures in answers), None)
 
 
 def _places(version: AppVersion) -> list[int]:

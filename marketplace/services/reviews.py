@@ -28,7 +28,7 @@ from marketplace import rules
 from marketplace.access import require_not_a_member, require_role
 from marketplace.enums import AppStatus, ReleaseMode, ReviewKind, SubmissionStatus
 from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry, Submission
-from marketplace.scopes import in_order
+from marketplace.queries import scope_changes
 from marketplace.services import notifications, releases
 from marketplace.services.locks import lock_app
 from marketplace.signals import app_approved, app_reinstated, app_submitted, app_suspended, submission_closed
@@ -294,12 +294,6 @@ def close_deleted(app: App, now: datetime) -> None:
     if submission is not None:
         _set_status(app, AppStatus.DRAFT)
         _close(submission, SubmissionStatus.WITHDRAWN, app.developer, now, "The app was deleted.")
-
-
-def scope_changes(app: App) -> dict[str, list[str]]:
-    """The scopes that the working copy adds to the newest approved version, and those that it removes."""
-    wanted, approved = set(app.scopes), set(app.approved_scopes)
-    return {"added_scopes": in_order(wanted - approved), "removed_scopes": in_order(approved - wanted)}
 
 
 def _lock(submission: Submission) -> tuple[App, Submission]:

@@ -4,9 +4,10 @@ from datetime import datetime
 
 from accounts.models import User
 from common.errors import Coded, Conflict
-from marketplace.enums import AppStatus, ReleaseState, ReviewKind
-from marketplace.models import FROZEN_FIELDS, App, AppVersion, Release, ReviewEntry
+from marketplace.enums import AppStatus, ReviewKind
+from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry
 from marketplace.scopes import in_order
+from marketplace.services import releases
 from marketplace.signals import app_updated, version_restored
 
 
@@ -25,9 +26,7 @@ def restore(*, app: App, version: AppVersion, developer: User, now: datetime) ->
     app.save(update_fields=[*changed, "approved_version", "status", "updated_at"])
     version.followed_at = None
     version.save(update_fields=["followed_at"])
-    Release.objects.filter(version=version, state=ReleaseState.TAKEN_BACK).update(
-        state=ReleaseState.COMPLETE, reason="", final_health=None
-    )
+    releases.restored(version=version, now=now)
     ReviewEntry.objects.create(
         app=app, kind=ReviewKind.RESTORED, actor=developer, at=now, note=f"Version {version.version}"
     )

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Business, User
 from common.errors import Conflict
-from installations.services.approval import follow_all
+from installations.models import Installation
+from installations.services.approval import follow, follow_all
 from marketplace.enums import ReleaseState
-from marketplace.models import App, Release
+from marketplace.models import App, AppVersion, Release
 from marketplace.services import releases, reviews
 from marketplace.services.locks import lock_app
 from tests import factories
@@ -68,3 +70,60 @@ def test_halting_and_advancing(app: App) -> None:
     release, now = Release.objects.get(), App.objects.get(pk=app.pk)
     assert (release.state, release.percent in (1, 5)) == (ReleaseState.HALTED, True)
     assert (now.approved_version, now.rolling_version) == (release.earlier, release.version)
+
+
+@pytest.mark.parametrize(
+    "move", [lambda app, by: releases.advance(app=app), lambda app, by: releases.take_back(app=app, by=by)]
+)
+def test_a_move_while_a_worker_waits_for_the_app(
+    app: App, dana: User, move: Callable[[App, User], Any]
+) -> None:
+    """Both lock the app before the version. In two orders, each would wait for the other."""
+    AppVersion.objects.update(followed_at=None)
+
+    def work() -> None:
+        try:
+            follow(version=AppVersion.objects.get(number=2))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            lock_app(app)
+            worker = pool.submit(work)
+            wait_for_locks(1)
+            move(app, dana)
+        worker.result(timeout=60)
+
+
+def test_a_version_that_runs_again_is_not_passed_over(app: App, dana: User) -> None:
+    """A worker would mark the first version as overtaken, while it becomes the one that runs."""
+    for _ in range(3):
+        releases.advance(app=app)
+    follow_all()
+    AppVersion.objects.filter(number=1).update(followed_at=None)
+
+    def work() -> None:
+        try:
+            follow_all()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            releases.take_back(app=app, by=dana)
+            worker = pool.submit(work)
+            wait_for_locks(1)
+        worker.result(timeout=60)
+    assert AppVersion.objects.get(number=1).followed_at is None
+    follow_all()
+    assert Installation.objects.get().followed_version == AppVersion.objects.get(number=1)
+
+
+def test_figures_are_read_before_the_app_is_locked(app: App, dana: User) -> None:
+    """They may take seconds, for which each store's consent and order would wait."""
+    with CaptureQueriesContext(connection) as captured:
+        releases.take_back(app=app, by=dana)
+    asked = [each["sql"] for each in captured]
+    figures = next(at for at, sql in enumerate(asked) if "extensions_hookcall" in sql)
+    assert figures < next(at for at, sql in enumerate(asked) if "FOR NO KEY UPDATE" in sql)

@@ -14,7 +14,7 @@ from extensions.services.manifests import Saved, save_manifest
 from installations.models import Installation
 from installations.services.approval import follow_all
 from marketplace.models import App
-from marketplace.services import reviews
+from marketplace.services import releases, reviews
 from stores.hookpoints import HookPoint
 from tests import factories
 from tests.extensions.manifests import Document, admin_page, block, hook, script, widget
@@ -129,6 +129,22 @@ def test_a_later_version_asks_again_after_a_no(
     approve(stars)
     assert "asks for more permissions" in text_of(browser.get("/merchant/"))
     assert ">Approve</button>" in text_of(browser.get("/merchant/apps/"))
+
+
+@pytest.mark.parametrize("halted", [False, True], ids=["rolling", "halted"])
+def test_a_no_to_the_version_of_a_release_rests(
+    halted: bool, browser: Client, stars: App, shop: Business
+) -> None:
+    """The version that the store runs counts, not the one that is listed."""
+    asking = installed(stars, shop)
+    save(stars, {"embeds": [script()]})
+    reviews.approve(submission=factories.submit(stars, release="STEPS"), reviewer=factories.reviewer())
+    follow_all()
+    if halted:
+        releases.halt(app=stars)
+    assert "asks for more permissions" in text_of(browser.get("/merchant/"))
+    answer(browser, asking, "decline")
+    assert "asks for more permissions" not in text_of(browser.get("/merchant/"))
 
 
 @pytest.mark.spec(

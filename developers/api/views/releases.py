@@ -73,7 +73,7 @@ class ResumeReleaseView(_ReleaseView):
     def post(self, request: Request, app_id: str) -> Response:
         """Resume a halted release.
 
-        Its step begins again. 409 while the app is suspended.
+        Its step begins again, and only calls from then on decide whether it halts and when it ends. 409 while the app is suspended.
         """
         self.released(app_id)
         return Response(self.body(releases.resume(app=self.own_app(app_id), by=self.developer)))

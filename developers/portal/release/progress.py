@@ -24,7 +24,7 @@ from installations.models import HistoryEntry, Installation
 from marketplace import rules
 from marketplace.enums import Criterion
 from marketplace.models import App
-from marketplace.services.reviews import scope_changes
+from marketplace.queries import scope_changes
 from webhooks import catalogue
 from webhooks.models import Attempt
 

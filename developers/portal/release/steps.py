@@ -23,6 +23,7 @@ DONE: Final = {
     "resume": "Resumed. The step begins again.",
     "back": "Taken back. Every store runs the version before.",
 }
+_STEPS: Final = {str(each) for each in STEPS}
 _MOVES: Final[dict[str, Callable[..., Release]]] = {
     "advance": releases.advance,
     "halt": releases.halt,
@@ -50,10 +51,13 @@ def release(request: HttpRequest, app: App) -> HttpResponse:
 @require_POST
 @app_page
 def move(request: HttpRequest, app: App) -> HttpResponse:
-    """**Advance**, **Halt** or **Resume**; a reason is for programs. The state may have changed since the page was shown; then it says so."""
-    action = request.POST.get("action", "")
+    """**Advance**, **Halt** or **Resume**; a reason is for programs. The state may have changed since the page was shown; then it says so.
+    The page names the step that it showed, so that a second press on **Advance** doesn't skip one.
+    """
+    action, step = request.POST.get("action", ""), request.POST.get("step", "")
     if action in _MOVES:
-        _try(request, lambda: _MOVES[action](app=app, by=current_developer(request)), action)
+        only = {"step": int(step)} if action == "advance" and step in _STEPS else {}
+        _try(request, lambda: _MOVES[action](app=app, by=current_developer(request), **only), action)
     return redirect("portal:release", app.slug)
 
 

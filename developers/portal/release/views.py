@@ -29,6 +29,7 @@ from marketplace.queries import (
     listed_lookalikes,
     median_wait,
     position_in_queue,
+    scope_changes,
     submissions_of,
 )
 from marketplace.scopes import SCOPES, Scope
@@ -115,7 +116,7 @@ def _scopes(names: list[str]) -> list[Scope]:
 @app_page
 def submit(request: HttpRequest, app: App) -> HttpResponse:
     """Explains what a review locks and what an approval changes, asks for notes, and submits."""
-    changes = reviews.scope_changes(app)
+    changes = scope_changes(app)
     scopes_grow = app.approved_version is not None and bool(changes["added_scopes"])
     if not may_submit(app):
         return redirect("portal:review", app.slug)

@@ -1,5 +1,7 @@
 """The portal's page **Release**, and who else sees a release (contract, section 10)."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -64,6 +66,15 @@ def test_buttons(rolling: App, dana: User) -> None:
     assert "Every store runs the version before" in text_of(client.post(f"{PAGE}take-back/", follow=True))
     assert "Taken back" in text_of(client.get("/portal/apps/stars/versions/"))
     assert "What you can do" not in text_of(client.get(PAGE))
+
+
+def test_second_press_skips_no_step(rolling: App, dana: User) -> None:
+    client = signed_in(dana)
+    shown = re.search('name="step" value="([0-9]+)"', text_of(client.get(PAGE)))
+    assert shown
+    for _ in range(2):
+        client.post(f"{PAGE}move/", {"action": "advance", "step": shown[1]})
+    assert releases.release_of(rolling).percent == 5  # type: ignore[union-attr]
 
 
 def test_before_the_first_approval(stars: App, dana: User, sam: User) -> None:

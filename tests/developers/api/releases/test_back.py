@@ -1,0 +1,159 @@
+"""A version that is taken back (contract, section 10)."""
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from extensions.hooks.live import live_hooks
+from extensions.models import Breaker, Definition
+from extensions.reach_requests import requested_capabilities
+from installations.models import Installation
+from installations.services import approve_scopes
+from installations.services.approval import follow_all
+from marketplace.models import App
+from tests import factories
+from tests.clients import Api
+from tests.developers.api.releases.rolling import (
+    BEFORE,
+    NEW,
+    OLD,
+    POINT,
+    RELEASES,
+    approve,
+    call,
+    change,
+    new_of,
+    path,
+    running,
+    save,
+    seen,
+    urls,
+)
+from tests.extensions.manifests import block, hook, script
+from tests.merchants.pages import installed
+from tests.pages import signed_in, text_of
+
+
+@pytest.mark.spec(
+    RELEASES, "back: every store runs the version before, with its manifest, as far as it had agreed"
+)
+@pytest.mark.parametrize("mode", ["ALL", "STEPS"])
+def test_back(api: Api, first: App, twenty: list[Installation], mode: str) -> None:
+    save(api, first, {"blocks": [block(name="Ratings")], "hooks": [hook(timeout=200)]})
+    app = approve(change(first, webhook_url=NEW, version="2.0.0", scopes=["read_products"]), mode)
+    late = installed(app, factories.business(factories.merchant("l@example.com")))
+    save(api, app, {"blocks": [block(name="Later")]})
+    assert not live_hooks(twenty[0].business, POINT), "the save dropped it"
+    new = seen(twenty[0]) if mode == "ALL" else new_of(twenty)
+    definition = Definition.objects.get(key=POINT)
+    Breaker.objects.create(installation=new, definition=definition, open_since=timezone.now())
+
+    answer = api("post", path(app, "back"), {"reason": "Wrong prices"}).json()
+    assert (answer["state"], answer["reason"], answer["stores"]) == (
+        "TAKEN_BACK", "Wrong prices", {"new": 0, "old": 20},
+    )  # fmt: skip
+    follow_all()
+    assert urls(twenty)[OLD] == {each.pk for each in twenty}
+    for each in twenty:
+        assert running(each.business)["stars"]["name"] == "Star rating"
+        assert running(each.business)["order.calculate_discounts"]["timeout"] == 5000
+        assert seen(each).effective_scopes == ["read_products", "read_orders"]
+        assert not seen(each).needs_reconsent
+    assert seen(late).effective_scopes == ["read_products"]
+    assert seen(late).needs_reconsent
+    assert not Breaker.objects.exists()
+    app = App.objects.get(pk=app.pk)
+    found = api("get", f"/developer/apps/{app.pk}").json()
+    assert found["approvedScopes"] == ["read_products", "read_orders"]
+    assert (found["version"], found["manifest"]["blocks"][0]["name"]) == ("2.0.0", "Later")
+    versions = api("get", f"/developer/apps/{app.pk}/versions").json()["data"]
+    assert [(each["number"], each["isCurrent"], each["isTakenBack"]) for each in versions] == [
+        (2, False, True), (1, True, False),
+    ]  # fmt: skip
+    assert api("post", f"/developer/apps/{app.pk}/submit", {}).status_code == 201
+
+
+@pytest.mark.spec(RELEASES, "back closes the breakers that the newer version opened, and no others")
+@pytest.mark.parametrize("mode", ["ALL", "STEPS"])
+def test_breakers_after_back(api: Api, first: App, twenty: list[Installation], mode: str) -> None:
+    definition = Definition.objects.get(key=POINT)
+
+    def opened(each: Installation) -> Breaker:
+        return Breaker.objects.create(
+            installation=each, definition=definition, open_since=timezone.now(), open_until=timezone.now()
+        )
+
+    before = {each: opened(each) for each in twenty}
+    app = approve(change(first, webhook_url=NEW, version="2.0.0"), mode)
+    new = seen(twenty[0]) if mode == "ALL" else new_of(twenty)
+    outside = next(each for each in twenty if each != new)
+    for each in (new, outside):
+        before.pop(each).delete()
+        opened(each)
+    api("post", path(app, "back"), {})
+    closed = {new, outside} if mode == "ALL" else {new}  # the other one ran the version before
+    assert {each.installation for each in Breaker.objects.all()} == {*twenty} - closed
+
+
+@pytest.mark.spec(RELEASES, "back gives no store more than it had agreed to")
+def test_back_without_a_yes(api: Api, first: App, twenty: list[Installation]) -> None:
+    save(api, first, BEFORE | {"embeds": [script()]})
+    approve(change(first, version="2.0.0"), "ALL")
+    approve_scopes(installation=seen(twenty[0]), user=twenty[0].business.owner)
+    save(api, first, BEFORE)
+    app = approve(change(first, version="3.0.0"), "ALL")
+    assert len({seen(each).agreed_version_id for each in twenty}) == 1, "the third asks for nothing"
+    api("post", path(app, "back"), {})
+    follow_all()
+    assert [("counter" in running(each.business)) for each in twenty[:3]] == [True, False, False]
+    assert [len(requested_capabilities(seen(each))) for each in twenty[:3]] == [0, 1, 1]
+
+
+@pytest.mark.spec(RELEASES, "After back a later save is live as ever, definition by definition")
+def test_saves_after_back(api: Api, first: App, twenty: list[Installation]) -> None:
+    save(api, first, {"blocks": [block(name="Broken")], "hooks": [hook(timeout=200)]})
+    app = approve(change(first, version="2.0.0"), "ALL")
+    api("post", path(app, "back"), {})
+    follow_all()
+    saved = save(api, app, {"blocks": [block(name="Broken")], "hooks": [hook(timeout=300)]})
+    now = running(twenty[0].business)
+    assert (now["stars"]["name"], now["order.calculate_discounts"]["timeout"]) == ("Star rating", 300)
+    assert [each["key"] for each in saved["reach"]["withNextVersion"]] == ["stars"]
+
+
+@pytest.mark.spec(RELEASES, "The version before is one that was not itself taken back")
+def test_back_twice(api: Api, first: App, twenty: list[Installation]) -> None:
+    for version in ("2.0.0", "3.0.0"):
+        app = approve(change(first, version=version, webhook_url=NEW), "ALL")
+        assert api("post", path(app, "back"), {}).status_code == 200
+        follow_all()
+        assert len(urls(twenty)[OLD]) == 20
+        app = App.objects.get(pk=app.pk)
+        assert app.approved_version
+        assert app.approved_version.number == 1
+
+
+@pytest.mark.spec(RELEASES, "A version that was taken back and is restored runs in all stores, as complete")
+def test_restored_after_back(api: Api, rolling: App, twenty: list[Installation]) -> None:
+    call(new_of(twenty), number=3)
+    back = api("post", path(rolling, "back"), {"reason": "Prices."}).json()
+    follow_all()
+    assert api("post", f"/developer/apps/{rolling.pk}/versions/2/restore", {}).status_code == 200
+    follow_all()
+    found = api("get", path(rolling)).json()
+    assert (found["state"], found["percent"], found["reason"]) == ("COMPLETE", 100, None)
+    assert found["stores"] == {"new": 20, "old": 0}
+    assert found["startedAt"] == found["endedAt"] > back["endedAt"]
+    assert found["health"]["new"]["calls"] == 0
+    assert len(urls(twenty)[NEW]) == 20
+
+
+def test_back_during_a_review(api: Api, first: App, twenty: list[Installation], dana: User) -> None:
+    """What the reviewer decides on is compared with the version that runs."""
+    app = approve(change(first, version="2.0.0", scopes=["read_products"]), "ALL")
+    change(app, version="3.0.0", scopes=["read_products", "read_orders"])
+    assert api("post", f"/developer/apps/{app.pk}/submit", {}).status_code == 201
+    review = f"/portal/apps/{app.slug}/review/"
+    assert "New scopes" in text_of(signed_in(dana).get(review))
+    api("post", path(app, "back"), {})
+    assert "New scopes" not in text_of(signed_in(dana).get(review))

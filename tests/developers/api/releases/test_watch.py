@@ -1,0 +1,234 @@
+"""A release goes on and halts by itself, and its figures (contract, section 10)."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.utils import timezone
+
+from accounts.models import Business, User
+from extensions.enums import CallOutcome
+from extensions.models import HookCall
+from extensions.releases.watch import look
+from installations.models import Installation
+from installations.services.approval import follow_all
+from marketplace.enums import AppRole
+from marketplace.models import App, Release
+from marketplace.services import releases, reviews
+from tests import factories
+from tests.clients import Api
+from tests.deliveries import OK, TIMEOUT, UNAVAILABLE, delivery
+from tests.developers.api.releases.rolling import (
+    NEW,
+    RELEASES,
+    approve,
+    call,
+    change,
+    new_of,
+    path,
+    seen,
+    urls,
+)
+from tests.merchants.pages import installed
+from webhooks.enums import DeliveryStatus
+from webhooks.models import Webhook
+
+
+@pytest.mark.spec(RELEASES, "A step ends by itself with 20 calls; without them it waits, at most seven days")
+def test_steps_end_by_themselves(
+    api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
+) -> None:
+    found = api("get", path(rolling)).json()
+    assert found["nextStepAt"] is not None
+    later(hours=23)
+    later(hours=25)
+    assert api("get", path(rolling)).json()["percent"] == 1, "nothing is known of the new version"
+    call(new_of(twenty), number=20)
+    later(hours=23)
+    assert api("get", path(rolling)).json()["percent"] == 1
+    later(hours=25)
+    assert api("get", path(rolling)).json()["percent"] == 5
+    Release.objects.update(watched_from=timezone.now(), step_at=timezone.now() - timedelta(days=3))
+    assert api("get", path(rolling)).json()["nextStepAt"] is None
+    later(days=4, hours=23)
+    assert api("get", path(rolling)).json()["percent"] == 5
+    later(days=5, minutes=1)
+    assert api("get", path(rolling)).json()["percent"] == 25
+
+
+@pytest.mark.spec(
+    RELEASES, "A version that fails more often halts by itself, with the reason; skipped calls aside"
+)
+def test_failing_version_halts(
+    api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
+) -> None:
+    new, old = new_of(twenty), next(each for each in map(seen, twenty) if not each.is_in_release)
+    call(old, number=30)
+    call(new, number=40, outcome=CallOutcome.BREAKER_OPEN, took=0)
+    call(new, number=19, outcome=CallOutcome.TIMEOUT, took=5000)
+    later(seconds=10)
+    assert api("get", path(rolling)).json()["state"] == "ROLLING"
+    call(new, outcome=CallOutcome.HTTP_ERROR)
+    later(seconds=10)
+    found = api("get", path(rolling)).json()
+    assert (found["state"], found["reason"]) == ("HALTED", "All 20 calls with the new version failed.")
+    assert found["health"] == {
+        "new": {"calls": 20, "failed": 20, "failureRate": 1.0, "p95Ms": 5000},
+        "old": {"calls": 30, "failed": 0, "failureRate": 0.0, "p95Ms": 50},
+    }
+    later(days=30)
+    assert api("get", path(rolling)).json()["percent"] == 1
+    assert api("post", path(rolling, "resume"), {}).status_code == 200
+    later(seconds=10)
+    assert api("get", path(rolling)).json()["state"] == "ROLLING", "judged by its calls from now on"
+
+
+@pytest.mark.usefixtures("tasks_run_at_once")
+def test_halt_is_mailed(
+    rolling: App, twenty: list[Installation], dana: User, sam: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    """To the owner and the developers, with the figure. A halt by hand sends none."""
+    factories.member(rolling, sam, AppRole.DEVELOPER)
+    viewer = factories.developer("viewer@example.com")
+    factories.member(rolling, viewer, AppRole.VIEWER)
+    call(new_of(twenty), number=20, outcome=CallOutcome.HTTP_ERROR)
+    mail.outbox.clear()
+    for _ in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
+            look()
+    assert [each.to for each in mail.outbox] == [[dana.email], [sam.email]]
+    (message, _other) = mail.outbox
+    assert message.subject == "Loyalty Stars 2.0.0: the release has halted"
+    for words in ("All 20 calls with the new version failed.", "at 1 %", "/portal/apps/stars/release/"):
+        assert words in str(message.body)
+    with django_capture_on_commit_callbacks(execute=True):
+        releases.resume(app=rolling, by=dana)
+        releases.halt(app=rolling, by=dana)
+    assert len(mail.outbox) == 2
+
+
+@pytest.mark.spec(
+    RELEASES,
+    "First attempts of deliveries since the approval count; tests, resends, sandboxes and others don't",
+)
+def test_what_counts(
+    api: Api, rolling: App, twenty: list[Installation], sandbox: Business, sam: User
+) -> None:
+    new, old = new_of(twenty), next(each for each in map(seen, twenty) if not each.is_in_release)
+    own = installed(App.objects.get(pk=rolling.pk), sandbox)
+    other = installed(factories.app(sam, webhook_url=NEW, slug="other"), Business.objects.sandbox_of(sam))
+    factories.approve(App.objects.get(slug="other"))
+    Installation.objects.filter(pk=other.pk).update(is_test=False, is_own=False)
+    for each in (new, old, own, other):
+        webhook = Webhook.objects.select_related("installation__business").get(installation=each)
+        delivery(webhook, DeliveryStatus.SUCCEEDED, UNAVAILABLE, OK)
+        delivery(webhook, DeliveryStatus.SUCCEEDED, OK)
+        delivery(webhook, DeliveryStatus.EXHAUSTED, TIMEOUT, event_type="webhook.test")
+        delivery(webhook, DeliveryStatus.SUCCEEDED, TIMEOUT, created_at=timezone.now() - timedelta(hours=2))
+    call(old, took=20)
+    HookCall.objects.filter(installation=old).update(called_at=timezone.now() - timedelta(hours=1))
+    assert api("get", path(rolling)).json()["health"] == {
+        name: {"calls": 2, "failed": 1, "failureRate": 0.5, "p95Ms": 812} for name in ("new", "old")
+    }
+
+
+@pytest.mark.spec(RELEASES, "Resume begins the step again: a whole step, with its 20 calls")
+def test_resume_begins_the_step_again(
+    api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
+) -> None:
+    call(new_of(twenty), number=20)
+    days_ago = timezone.now() - timedelta(days=2)
+    HookCall.objects.update(called_at=days_ago + timedelta(hours=1))
+    Installation.objects.update(followed_at=days_ago)
+    Release.objects.update(started_at=days_ago, step_at=days_ago, watched_from=days_ago)
+    api("post", path(rolling, "halt"), {})
+    ends = datetime.fromisoformat(api("post", path(rolling, "resume"), {}).json()["nextStepAt"])
+    assert timedelta(hours=23) < ends - timezone.now() <= timedelta(days=1)
+    later(hours=25)
+    found = api("get", path(rolling)).json()
+    assert (found["percent"], found["health"]["new"]["calls"]) == (1, 20), "calls from now on count"
+    call(new_of(twenty), number=20)
+    later(hours=23)
+    assert api("get", path(rolling)).json()["percent"] == 1
+    later(hours=25)
+    assert api("get", path(rolling)).json()["percent"] == 5
+
+
+@pytest.mark.spec(RELEASES, "A slow version halts by itself")
+def test_slow_version_halts(
+    api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
+) -> None:
+    new, old = new_of(twenty), next(each for each in map(seen, twenty) if not each.is_in_release)
+    call(old, number=40, took=100)
+    call(new, number=40, took=900)
+    later(seconds=10)
+    assert "900 ms with the new version" in api("get", path(rolling)).json()["reason"]
+
+
+@pytest.mark.spec(
+    RELEASES, "Suspending halts a release; it stays HALTED, and resume is 409 until it is lifted"
+)
+def test_suspension(api: Api, rolling: App) -> None:
+    reviewer = factories.reviewer()
+    reviews.suspend(app=rolling, reviewer=reviewer, reason="Spam")
+    assert api("get", path(rolling)).json()["state"] == "HALTED"
+    refused = api("post", path(rolling, "resume"), {})
+    assert (refused.status_code, refused.headers["X-Error-Code"]) == (409, "app_suspended")
+    reviews.reinstate(app=rolling, reviewer=reviewer)
+    assert api("get", path(rolling)).json()["state"] == "HALTED"
+    assert api("post", path(rolling, "resume"), {}).status_code == 200
+
+
+@pytest.mark.spec(RELEASES, "A release in steps of a suspended app waits, HALTED, until it is resumed")
+def test_approval_while_suspended(
+    api: Api, first: App, twenty: list[Installation], later: Callable[..., None]
+) -> None:
+    reviewer = factories.reviewer()
+    reviews.suspend(app=first, reviewer=reviewer, reason="Spam")
+    app = approve(change(first, webhook_url=NEW, version="2.0.0"))
+    later(days=30)
+    found = api("get", path(app)).json()
+    assert (found["state"], found["percent"], found["reason"]) == ("HALTED", 1, "The app is suspended.")
+    assert api("post", path(app, "resume"), {}).status_code == 409
+    reviews.reinstate(app=app, reviewer=reviewer)
+    follow_all()
+    assert not urls(twenty)[NEW]
+    assert api("post", path(app, "resume"), {}).status_code == 200
+    follow_all()
+    assert len(urls(twenty)[NEW]) == 1
+
+
+def test_figures_are_kept_at_the_end(
+    api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
+) -> None:
+    """With the last step; later calls change nothing, and figures outlive their rows."""
+    call(new_of(twenty), number=3)
+    for _ in range(3):
+        api("post", path(rolling, "advance"), {})
+        follow_all()
+    at_the_end = api("get", path(rolling)).json()["health"]
+    assert at_the_end["new"]["calls"] == 3
+    call(twenty[0], number=4, outcome=CallOutcome.TIMEOUT)
+    assert api("get", path(rolling)).json()["health"] == at_the_end
+    later(seconds=10)
+    HookCall.objects.all().delete()
+    assert api("get", path(rolling)).json()["health"] == at_the_end
+    api("post", path(rolling, "back"), {})
+    assert api("get", path(rolling)).json()["health"] == at_the_end
+
+
+def test_figures_of_a_release_to_all_are_of_a_week(
+    api: Api, first: App, twenty: list[Installation], later: Callable[..., None]
+) -> None:
+    app = approve(change(first, version="2.0.0"), "ALL")
+    call(twenty[0], number=3)
+    ended = timezone.now() - timedelta(days=7, minutes=1)
+    Release.objects.filter(version__number=2).update(started_at=ended, ended_at=ended)
+    call(twenty[1], number=2)
+    HookCall.objects.filter(installation=twenty[0]).update(called_at=ended + timedelta(days=6))
+    assert api("get", path(app)).json()["health"]["new"]["calls"] == 3
+    later(seconds=10)
+    HookCall.objects.all().delete()
+    assert api("get", path(app)).json()["health"]["new"]["calls"] == 3
