@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Final
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.urls import reverse
 
@@ -56,7 +57,7 @@ def _own_pages(stores: Sequence[Business], text: str) -> Iterator[Found]:
                     yield Found("Page of your store", title, store.name, url, icon)
 
 
-def _orders(stores: Sequence[Business], text: str, wanted: object) -> Iterator[Found]:
+def _orders(stores: Sequence[Business], text: str, wanted: UUID | None) -> Iterator[Found]:
     rows = Order.objects.filter(business__in=stores).select_related("business")
     if wanted:
         rows = rows.filter(pk=wanted)
@@ -73,7 +74,7 @@ def _orders(stores: Sequence[Business], text: str, wanted: object) -> Iterator[F
         )
 
 
-def _products(stores: Sequence[Business], text: str, wanted: object) -> Iterator[Found]:
+def _products(stores: Sequence[Business], text: str, wanted: UUID | None) -> Iterator[Found]:
     rows = Product.objects.filter(business__in=stores).select_related("business")
     if wanted:
         rows = rows.filter(pk=wanted)
@@ -95,7 +96,7 @@ def _pages(stores: Sequence[Business], text: str) -> Iterator[Found]:
         )
 
 
-def _apps(stores: Sequence[Business], text: str, wanted: object) -> Iterator[Found]:
+def _apps(stores: Sequence[Business], text: str, wanted: UUID | None) -> Iterator[Found]:
     rows = Installation.objects.active().filter(business__in=stores).with_app().select_related("business")
     if wanted:
         rows = rows.filter(pk=wanted)
