@@ -38,7 +38,7 @@ Values = list[Number | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class Plotted:
     """What the plots are about. `sandboxes` are installations of the app on sandbox stores, with their businesses."""
 
     app: App
@@ -59,7 +59,7 @@ def plots_of(
     on_sandboxes = Installation.objects.filter(app=app, business__is_sandbox=True).order_by("-id")
     rows = list(on_sandboxes.select_related("business").defer("webhook_secret")[:MOST_SANDBOXES])
     own = next((each for each in rows if each.is_own and not each.is_review), None)
-    subject = Subject(app, place, axis, own, {each.pk: each.business_id for each in rows})
+    subject = Plotted(app, place, axis, own, {each.pk: each.business_id for each in rows})
     releases = app.versions.filter(approved_at__gte=axis.first).values_list("approved_at", "version")
     marks = [Mark(axis.at(axis.begins[number]), f"Version {version} approved")
              for at, version in releases if (number := axis.number_of(at)) is not None]  # fmt: skip
@@ -72,7 +72,7 @@ def plots_of(
     )
 
 
-def _deliveries(subject: Subject, marks: Sequence[Mark]) -> Chart:
+def _deliveries(subject: Plotted, marks: Sequence[Mark]) -> Chart:
     ok, failed = _hourly(subject) if subject.is_sandbox else _daily(subject)
     return _chart(
         subject, "deliveries", "Webhook deliveries", marks,
@@ -80,7 +80,7 @@ def _deliveries(subject: Subject, marks: Sequence[Mark]) -> Chart:
     )  # fmt: skip
 
 
-def _hourly(subject: Subject) -> tuple[Values, Values]:
+def _hourly(subject: Plotted) -> tuple[Values, Values]:
     webhooks = _own_webhooks(subject)
     ok, failed = _zeros(subject), _zeros(subject)
     for day in last_days(list(webhooks), subject.axis.begins[-1]).values():
@@ -90,14 +90,14 @@ def _hourly(subject: Subject) -> tuple[Values, Values]:
     return list(ok), list(failed)
 
 
-def _daily(subject: Subject) -> tuple[Values, Values]:
+def _daily(subject: Plotted) -> tuple[Values, Values]:
     counts = DailyDeliveryCount.objects.filter(app=subject.app, date__gte=subject.axis.first.date())
     days = {day: (good, bad) for day, good, bad in counts.values_list("date", "successful", "failed")}
     rows = [days.get(begin.date(), (0, 0)) for begin in subject.axis.begins]
     return [good for good, _ in rows], [bad for _, bad in rows]
 
 
-def _latency(subject: Subject, marks: Sequence[Mark]) -> Chart:
+def _latency(subject: Plotted, marks: Sequence[Mark]) -> Chart:
     found: QuerySet[Delivery] = Delivery.objects.filter(app_id=subject.app.pk).exclude(
         business_id__in=subject.sandboxes.values()
     )
@@ -121,7 +121,7 @@ def _latency(subject: Subject, marks: Sequence[Mark]) -> Chart:
     )  # fmt: skip
 
 
-def _calls(subject: Subject, marks: Sequence[Mark]) -> Chart:
+def _calls(subject: Plotted, marks: Sequence[Mark]) -> Chart:
     def made(begin: datetime, end: datetime, most: int) -> QuerySet[Any]:
         return _mine(subject, ApiCall.objects.filter(at__gte=begin, at__lt=end)).order_by("-at")
 
@@ -136,7 +136,7 @@ def _calls(subject: Subject, marks: Sequence[Mark]) -> Chart:
     return _chart(subject, "calls", "API calls", marks, series, empty="No calls.", kind=API, is_stacked=True)
 
 
-def _hooks(subject: Subject, hooks: Sequence[Definition], marks: Sequence[Mark]) -> Chart:
+def _hooks(subject: Plotted, hooks: Sequence[Definition], marks: Sequence[Mark]) -> Chart:
     of_app = HookCall.objects.exclude(outcome__in=SKIPPED).filter(definition__in=[each.pk for each in hooks])
 
     def made(begin: datetime, end: datetime, most: int) -> QuerySet[Any]:
@@ -151,7 +151,7 @@ def _hooks(subject: Subject, hooks: Sequence[Definition], marks: Sequence[Mark])
 
 
 def _newest(
-    subject: Subject, rows: Callable[[datetime, datetime, int], QuerySet[Any]], moment: str, value: str, most: int
+    subject: Plotted, rows: Callable[[datetime, datetime, int], QuerySet[Any]], moment: str, value: str, most: int
 ) -> list[tuple[int, int]]:  # fmt: skip
     """Numbers of points with a value of each row. A day in stores has `most` rows, and so has a whole day of the sandbox."""
     axis = subject.axis
@@ -166,7 +166,7 @@ def _newest(
     )
 
 
-def _installs(subject: Subject, marks: Sequence[Mark]) -> Chart:
+def _installs(subject: Plotted, marks: Sequence[Mark]) -> Chart:
     since = Q(installed_at__gte=subject.axis.first) | Q(uninstalled_at__gte=subject.axis.first)
     counted = Installation.objects.filter(since, app=subject.app, business__is_sandbox=False, is_test=False)
     if subject.is_sandbox:
@@ -182,7 +182,7 @@ def _installs(subject: Subject, marks: Sequence[Mark]) -> Chart:
     return _chart(subject, "installs", "Installs", marks, series, empty="No installs.")
 
 
-def _mine(subject: Subject, rows: QuerySet[Any], *, has_app: bool = True) -> QuerySet[Any]:
+def _mine(subject: Plotted, rows: QuerySet[Any], *, has_app: bool = True) -> QuerySet[Any]:
     """Rows of the sandbox store, or of all others."""
     if subject.is_sandbox:
         return rows.filter(installation=subject.own)
@@ -190,11 +190,11 @@ def _mine(subject: Subject, rows: QuerySet[Any], *, has_app: bool = True) -> Que
     return of_app.exclude(installation__in=list(subject.sandboxes))
 
 
-def _own_webhooks(subject: Subject) -> QuerySet[Webhook, UUID]:
+def _own_webhooks(subject: Plotted) -> QuerySet[Webhook, UUID]:
     return Webhook.objects.filter(installation=subject.own).values_list("pk", flat=True)
 
 
-def _durations(subject: Subject, rows: Iterable[Any]) -> list[Series]:
+def _durations(subject: Plotted, rows: Iterable[Any]) -> list[Series]:
     """The median, and what one in twenty takes longer than."""
     found: dict[int, list[int]] = defaultdict(list)
     for number, duration in rows:
@@ -209,7 +209,7 @@ def _durations(subject: Subject, rows: Iterable[Any]) -> list[Series]:
 
 
 def _chart(
-    subject: Subject, ident: str, title: str, marks: Sequence[Mark], series: Sequence[Series], *, kind: str = "",
+    subject: Plotted, ident: str, title: str, marks: Sequence[Mark], series: Sequence[Series], *, kind: str = "",
     **options: Any,
 ) -> Chart:  # fmt: skip
     """Each point leads to its rows, and the title to all of them."""
@@ -225,7 +225,7 @@ def _chart(
     return chart(ident, title, points, series, marks=marks, link=all_rows, **options)
 
 
-def _zeros(subject: Subject) -> list[int]:
+def _zeros(subject: Plotted) -> list[int]:
     return [0] * len(subject.axis.begins)
 
 
