@@ -194,7 +194,7 @@ class AnswersView(_PollView):
 
 
 def _listener(listener_id: str) -> tuple[int, UUID | None]:
-    """Its slot, and its test store, which the ID names so that a lost slot can be told from a replaced one."""
+    """Its slot, and its test store, which the ID names so that it is clear whether another listener has replaced it."""
     slot, _, store = listener_id.partition(".")
     if not (slot.isascii() and slot.isdigit() and len(slot) < 19):
         raise NotFound(listening.ENDED)

@@ -95,6 +95,6 @@ def description(error: PlatformError) -> str:
     if error.status_code == 401:
         return "Your token is not valid any more. Run: extension-platform login"
     if isinstance(error, RateLimited):
-        return "Too many calls in a minute. Wait a moment and try again."
+        return f"{error.message} Try again in {error.retry_after or 60:.0f} s."
     lines = [f"{detail.get('field') or 'body'}: {detail.get('message')}" for detail in error.details]
     return "\n  ".join([error.message, *lines])
