@@ -94,7 +94,7 @@ class Lines:
         self._name, self._address, self._since, self._prints = app["name"], address, since, prints
         self._lock = threading.Lock()
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, *, wait: float = 0.0) -> None:
         with self._lock:
             print(text, flush=True)
 
@@ -137,7 +137,7 @@ class JsonLines:
         self._app = app
         self._lock = threading.Lock()
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, *, wait: float = 0.0) -> None:
         self._write("message", message=text)
 
     def installed(self, token: str) -> None:

@@ -83,9 +83,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     with signed_in() as platform:
         server = _server(platform, args.server)
-        make(
-            folder, args.name, slug, args.template, server, sdk
-        )  # first: it may fail, and an app can't be unregistered
+        # It may fail, and what is registered stays.
+        make(folder, args.name, slug, args.template, server, sdk)
         try:
             app, secret = _register(platform, args.name, slug, server)
         except BaseException:

@@ -21,9 +21,13 @@ class Platform:
     ``main`` turns both into a message, so that a command needs to catch only what it can handle.
     """
 
-    def __init__(self, account: config.Account, *, timeout: float = TIMEOUT) -> None:
+    def __init__(
+        self, account: config.Account, *, timeout: float = TIMEOUT, wait_on_rate_limit: bool = True
+    ) -> None:
         self.url = account.url
-        self._transport = Transport(account.url, account.token, timeout=timeout, wait_on_rate_limit=True)
+        self._transport = Transport(
+            account.url, account.token, timeout=timeout, wait_on_rate_limit=wait_on_rate_limit
+        )
 
     def __enter__(self) -> Platform:
         return self
