@@ -39,8 +39,6 @@ _END: tuple[str, Record] = ("", {})  # of the answers
 class Server(Protocol):
     """Where requests go: a ``Target``, or what takes its place."""
 
-    address: str
-
     def send(
         self, url: str, headers: Mapping[str, str], body: bytes, *, timeout: float, most: int
     ) -> Answer: ...

@@ -21,7 +21,7 @@ class AppServer:
     """The app's server, or what takes its place while ``down_with`` is a status."""
 
     def __init__(self, target: Target) -> None:
-        self.address, self._target = target.address, target
+        self._target = target
         self.down_with: int | None = None
 
     def send(self, url: str, headers: Mapping[str, str], body: bytes, *, timeout: float, most: int) -> Answer:
