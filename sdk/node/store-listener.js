@@ -161,16 +161,12 @@ export class StoreListener {
 
   /** Whether the platform has it. What can't be reported in time, it resends. */
   async #report(body) {
-    const { signal } = this.#over;
-    for (const end = Date.now() + REPORTED_WITHIN; Date.now() < end && !signal.aborted; await pause(PAUSE, signal)) {
-      try {
-        await this.#api.send("POST", `${this.#path}/${this.#id}/answers`, { body, signal });
-        return true;
-      } catch (error) {
-        if (error instanceof ApiError && error.statusCode < 500) return false;
-      }
+    const call = (signal) => this.#api.send("POST", `${this.#path}/${this.#id}/answers`, { body, signal });
+    try {
+      return (await this.#call(call, Date.now() + REPORTED_WITHIN)) !== null;
+    } catch {
+      return false;
     }
-    return false;
   }
 
   async #forward({ url, headers, body }, timeout, most) {

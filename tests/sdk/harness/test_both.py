@@ -148,6 +148,14 @@ def test_lost_listener_begins_again_however_long_that_fails(harness: Harness, pl
     assert [each.path.split("/")[-2] for each in platform.to("answers")] == ["L2"]
 
 
+def test_report_waits_for_a_limit_and_an_outage(harness: Harness, platform: FakePlatform) -> None:
+    """Without it, the platform would resend what the app has accepted."""
+    platform.replies["work"] = [work(deliveries=[DELIVERY])]
+    platform.replies["answers"] = [Reply(429, {"message": "Slow down."}, retry_after=0), Reply(503)]
+    done = harness("order.created")
+    assert (done.returncode, done.stdout) == (0, "d-1\n"), done.stderr
+
+
 def test_end_of_a_test_waits_for_no_platform(harness: Harness, platform: FakePlatform) -> None:
     platform.replies["work"] = [Reply(429, {"message": "Slow down."}, retry_after=60)] * 9
     began = time.monotonic()
