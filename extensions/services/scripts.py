@@ -3,13 +3,11 @@
 Each is looked at once an hour, after the approval at once, and every five minutes while it isn't what its developer pinned.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import defaultdict
 from datetime import datetime, timedelta
 from functools import partial
 from time import monotonic
 from typing import Any, Final
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
@@ -21,19 +19,16 @@ from common.db.transactions import forbid_transaction
 from common.processes.background import enqueue_after_commit
 from extensions.enums import EmbedKind, ExtensionType
 from extensions.models import LiveDefinition, ScriptChange, WatchedScript
-from extensions.script_content import Content, Source, fetch, matches
+from extensions.script_content import NOT_ASKED, Content, Source, fetch, matches
 from extensions.services.script_mails import News, mail_news
 from installations.models import Installation
 from marketplace.models import App
 from stores.addresses import store_origin
 
 EVERY: Final = timedelta(hours=1)
-SOONER: Final = timedelta(minutes=5)  # while it was never seen, or isn't what was pinned
-LEASE: Final = timedelta(
-    minutes=6
-)  # one look takes at most 40 seconds, and those at one host wait for each other
-AT_ONCE: Final = 8  # of at most 2 MiB each
-WORKS_FOR: Final = 45.0  # seconds in which a task begins another look
+SOONER: Final = timedelta(minutes=5)  # while it isn't what was pinned, and at first while it can't be fetched
+LOOKED_AT: Final = 200  # due scripts, by one statement
+WORKS_FOR: Final = 40.0  # seconds in which a task begins another request, of at most ten
 KEPT_CHANGES: Final = 100  # of a script
 ONE_MAIL_IN: Final = timedelta(hours=24)  # about a script that changes
 
@@ -101,44 +96,30 @@ def _update(row: WatchedScript, pins: list[str], now: datetime) -> None:
 
 
 def look_at_due(*, now: datetime | None = None) -> int:
-    """Fetch the scripts that are due, for a minute. Returns how many. Not inside a transaction."""
+    """Fetch the scripts that are due, for less than a minute. Returns how many. Not inside a transaction."""
     if not settings.WATCH_SCRIPTS:
         return 0
     forbid_transaction()
-    began, looked = monotonic(), 0
-    while monotonic() - began < WORKS_FOR and (claimed := _claim(now or timezone.now())):
-        for together in _at_different_hosts(claimed):
-            contents = fetch({row.pk: Source(row.url, page_with(row.app)) for row in together})
-            for row in together:
-                record(script=row, content=contents[row.pk], now=now or timezone.now())
-        looked += len(claimed)
+    until, looked = monotonic() + WORKS_FOR, 0
+    while monotonic() < until and (due := _due(now or timezone.now())):
+        sources = {row.pk: Source(row.url, row.app_id, page_with(row.app)) for row in due.values()}
+        for pk, content in fetch(sources, until=until):
+            at = now or timezone.now()
+            if content is NOT_ASKED:
+                WatchedScript.objects.filter(pk=pk).update(due_at=at + SOONER)
+            else:
+                record(script=due[pk], content=content, now=at)
+                looked += 1
     return looked
 
 
-@transaction.atomic
-def _claim(now: datetime) -> list[WatchedScript]:
-    """They are due again after the lease, if this worker dies."""
-    due = _watched().filter(due_at__lte=now).order_by("due_at", "pk")
-    rows = list(due.select_for_update(of=("self",), skip_locked=True).select_related("app")[:AT_ONCE])
-    WatchedScript.objects.filter(pk__in=[row.pk for row in rows]).update(due_at=now + LEASE)
-    return rows
+def _due(now: datetime) -> dict[UUID, WatchedScript]:
+    due = _watched().filter(due_at__lte=now).order_by("due_at", "pk").select_related("app")
+    return {row.pk: row for row in due[:LOOKED_AT]}
 
 
 def _watched() -> "QuerySet[WatchedScript]":
     return WatchedScript.objects.filter(is_in_force=True, app__suspended_at=None, app__deleted_at=None)
-
-
-def _at_different_hosts(rows: Iterable[WatchedScript]) -> list[list[WatchedScript]]:
-    """So that no server gets two requests at once."""
-    groups: list[list[WatchedScript]] = []
-    turns: Counter[str] = Counter()
-    for row in rows:
-        host = urlsplit(row.url).hostname or ""
-        if turns[host] == len(groups):
-            groups.append([])
-        groups[turns[host]].append(row)
-        turns[host] += 1
-    return groups
 
 
 def page_with(app: App) -> str:
@@ -159,10 +140,17 @@ def record(*, script: WatchedScript, content: Content, now: datetime) -> None:
         row.problem, row.problem_since = content.problem, row.problem_since or now
     else:
         news = _see(row, content, now)
-    row.due_at = now + (SOONER if not row.digests or row.is_unmatched else EVERY)
+    row.due_at = now + _until_next(row, now)
     if news and _is_worth_a_mail(row, news, now):
         transaction.on_commit(partial(mail_news, row, news))
     row.save()
+
+
+def _until_next(row: WatchedScript, now: datetime) -> timedelta:
+    """One that can't be fetched is left alone for as long as that has lasted, and looked at once an hour at last."""
+    if row.problem_since is not None:
+        return max(SOONER, min(EVERY, now - row.problem_since))
+    return SOONER if row.is_unmatched else EVERY
 
 
 def _see(row: WatchedScript, content: Content, now: datetime) -> News | None:

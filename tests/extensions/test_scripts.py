@@ -232,6 +232,10 @@ def test_new_pin_of_a_known_script_is_compared_at_once(
         (Answer(body=b"x" * 64, headers={"Content-Length": "99"}, close=True), "the response broke off"),
         (served(b"x" * (MAX_SIZE + 1)), "it is larger than 2 MiB"),
         (served(gzip.compress(b"x" * (MAX_SIZE + 1)), **{"Content-Encoding": "gzip"}), "it is larger than 2 MiB"),
+        (served(gzip.compress(FIRST)[:-9], **{"Content-Encoding": "gzip"}), "its compression is broken"),
+        (served(gzip.compress(FIRST)[:-8] + b"x" * 8, **{"Content-Encoding": "gzip"}), "its compression is broken"),
+        (served(FIRST, **{"Content-Encoding": "gzip"}), "its compression is broken"),
+        (served(b"", **{"Content-Encoding": "gzip"}), "its compression is broken"),
         (served(b"x", **{"Content-Encoding": "br"}), "compressed in a way that wasn’t asked for"),
         (Answer(status=302, headers={"Location": "http://10.0.0.1/"}), "the server responded 302"),
         (Answer(status=302, headers={"Location": "/count.js"}), "more than 3 redirects"),
@@ -256,6 +260,23 @@ def test_script_that_can_not_be_fetched_has_not_changed(
     server.respond_with(served(FIRST))
     hours()
     assert "Not reached" not in portal(app, dana)
+
+
+def test_server_that_fails_is_asked_less_and_less_and_each_hour_at_last(
+    app: App, server: Receiver, hours: Hours
+) -> None:
+    approved(app, server)
+    server.respond_with(503)
+    asked = []
+    for _ in range(5 * 12):
+        before = len(server.requests)
+        hours(each=timedelta(minutes=5))
+        asked.append(len(server.requests) - before)
+    after = [5 * minutes for minutes, count in enumerate(asked) if count]
+    assert after == [0, 5, 10, 20, 40, 80, 140, 200, 260]
+    server.respond_with(served(FIRST))
+    hours(13, each=timedelta(minutes=5))
+    assert WatchedScript.objects.get().problem == ""
 
 
 def test_compressed_script_and_one_behind_a_redirect_are_read(
@@ -292,14 +313,6 @@ def test_scripts_that_no_store_runs_are_not_fetched(
     hours()
     assert len(server.requests) == 1
     assert "No script runs in stores" in portal(app, dana)
-
-
-def test_worker_that_dies_leaves_its_looks_to_another(app: App, server: Receiver) -> None:
-    approved(app, server)
-    now = timezone.now()
-    assert len(scripts._claim(now)) == 1  # noqa: SLF001
-    assert scripts.look_at_due(now=now + timedelta(minutes=5)) == 0
-    assert scripts.look_at_due(now=now + timedelta(minutes=7)) == 1
 
 
 def test_operator_turns_it_off(

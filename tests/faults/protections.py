@@ -384,6 +384,19 @@ PROTECTIONS: Final = {
         'if found := _ADDRESS.search(unicodedata.normalize("NFKC", name)):',
         "if found := None:",
     ),
+    "work of one thread": Change(
+        "common.db.alone",
+        "    if not here.acquire(blocking=False):\n        return _skipped(name)\n",
+        "    here.acquire(blocking=False)\n    if here:\n        return work()\n",
+    ),
+    "one request at a host": Change(
+        "extensions.script_content",
+        "            busy |= {look.host, look.source.app}\n",
+        "            pass\n",
+    ),
+    "silent hosts left alone": Change(
+        "extensions.script_content", "                silent.add(look.host)\n", "                pass\n"
+    ),
 }
 
 

@@ -1,0 +1,82 @@
+"""Attacks by the developer of a listed app on what looks at it again (docs/decisions/0104)."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from threading import Thread
+from time import monotonic
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from accounts.models import User
+from extensions import script_content
+from extensions.models import WatchedScript
+from extensions.tasks import look_at_scripts
+from tests import factories
+from tests.receivers import Answer, Receiver
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
+
+
+@pytest.fixture(autouse=True)
+def _development_machine(settings: Any) -> None:
+    settings.DEBUG = settings.ALLOW_LOCAL_DESTINATIONS = True
+
+
+@pytest.fixture
+def silent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    """Takes each request and never answers."""
+    monkeypatch.setattr(script_content, "SECONDS", 0.5)
+    with Receiver() as server:
+        server.respond_with(Answer(delay=600))
+        yield server
+
+
+@pytest.fixture
+def honest() -> Iterator[Receiver]:
+    with Receiver(host="localhost") as server:
+        server.respond_with(Answer(body=b"1", headers={"Content-Type": "text/javascript"}))
+        yield server
+
+
+def watched(developer: User, server: Receiver, *, apps: int = 1, each: int = 1) -> list[WatchedScript]:
+    """Scripts of as many listed apps, due since a minute ago."""
+    due_at = timezone.now() - timedelta(minutes=1)
+    return [
+        WatchedScript.objects.create(app=app, url=f"{server.url}{number}.js", due_at=due_at)
+        for app in [factories.app(developer) for _ in range(apps)]
+        for number in range(each)
+    ]
+
+
+@pytest.mark.attack("work of one thread")
+def test_silent_servers_occupy_every_worker(dana: User, silent: Receiver) -> None:
+    watched(dana, silent)
+    first = Thread(target=lambda: (look_at_scripts(), connections.close_all()))
+    first.start()
+    silent.wait_for(1)
+    began = monotonic()
+    look_at_scripts()
+    took = monotonic() - began
+    first.join()
+    assert took < 0.3
+    assert len(silent.requests) == 1
+
+
+@pytest.mark.attack("silent hosts left alone", "one request at a host")
+def test_silent_server_holds_up_looks_at_others(
+    dana: User, sam: User, silent: Receiver, honest: Receiver
+) -> None:
+    """Many apps with many scripts there, all due before the honest one."""
+    many = watched(dana, silent, apps=4, each=4)
+    (other,) = watched(sam, honest)
+    began = monotonic()
+    look_at_scripts()
+    assert monotonic() - began < 5
+    other.refresh_from_db()
+    assert other.sha256
+    assert len(silent.requests) == 1
+    soon = WatchedScript.objects.filter(pk__in=[each.pk for each in many])
+    assert min(soon.values_list("due_at", flat=True)) > timezone.now() + timedelta(minutes=4)
