@@ -384,6 +384,9 @@ PROTECTIONS: Final = {
         'if found := _ADDRESS.search(unicodedata.normalize("NFKC", name)):',
         "if found := None:",
     ),
+    "weekly checks put off for a day": Change(
+        "conformance.services.weekly", "busy_with_ours if _was_put_off(row, now) else busy", "busy"
+    ),
     "work of one thread": Change(
         "common.db.alone",
         "    if not here.acquire(blocking=False):\n        return _skipped(name)\n",

@@ -11,6 +11,9 @@ from django.db import connections
 from django.utils import timezone
 
 from accounts.models import User
+from common.ids import first_id_at
+from conformance.models import Run, WeeklyCheck
+from conformance.services import weekly
 from extensions import script_content
 from extensions.models import WatchedScript
 from extensions.tasks import look_at_scripts
@@ -80,3 +83,18 @@ def test_silent_server_holds_up_looks_at_others(
     assert len(silent.requests) == 1
     soon = WatchedScript.objects.filter(pk__in=[each.pk for each in many])
     assert min(soon.values_list("due_at", flat=True)) > timezone.now() + timedelta(minutes=4)
+
+
+@pytest.mark.attack("weekly checks put off for a day")
+def test_developer_puts_the_weekly_check_off_by_own_checks(dana: User) -> None:
+    """One each 50 minutes, by the portal's button."""
+    app = factories.app(dana)
+    factories.approve(app)
+    now = weekly.slot(app.pk, timezone.now())
+    WeeklyCheck.objects.create(app=app, due_at=now, version_number=1)
+    claimed = []
+    for _ in range(40):
+        Run.objects.create(pk=first_id_at(now), app=app, sender="PLATFORM", started_at=now, deadline_at=now)
+        claimed.append(weekly.claim(now=now))
+        now += timedelta(minutes=50)
+    assert any(claimed)
