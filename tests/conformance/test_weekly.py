@@ -165,6 +165,31 @@ def test_each_mutant_is_named_within_one_week(order_bell: OrderBell, weeks: Week
     assert not wrong, json.dumps(wrong, indent=2)
 
 
+@pytest.mark.parametrize(
+    ("weeks_before", "says"), [(1, "its listing will say so"), (3, "Its listing still says so")]
+)
+def test_mail_about_another_rule_says_what_the_listing_says(dana: User, weeks_before: int, says: str) -> None:
+    (app,) = apps_at(dana, "a.example.com")
+    row = WeeklyCheck.objects.create(
+        app=app, due_at=MONDAY, version_number=1, failed_rules=["WH005"], failed_weeks=weeks_before,
+        failing_since=MONDAY - weeks_before * WEEK, counted_at=MONDAY - WEEK + timedelta(hours=30),
+    )  # fmt: skip
+    found = [{"rule": rule, "outcome": "FAIL", "text": "Responded 200."} for rule in ("WH005", "WH006")]
+    run = Run.objects.create(
+        app=app,
+        sender="WEEKLY",
+        version=app.approved_version,
+        status="FAILED",
+        findings=found,
+        deadline_at=MONDAY,
+    )
+    assert weekly.conclude(claimed=row, run=run, now=MONDAY)
+    (told,) = mail.outbox
+    assert says in told.body
+    assert ("failed its weekly check. If" in told.body) is (weeks_before == 1)
+    assert "WH006" in told.body
+
+
 def test_what_stores_run_is_tried_and_not_the_working_copy(order_bell: OrderBell, weeks: Weeks) -> None:
     """The developer is in the middle of the next version, whose server isn't there yet."""
     app = listed(order_bell())
