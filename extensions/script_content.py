@@ -1,9 +1,8 @@
-"""What a script's address serves, fetched as a shopper's browser would; and whether that is what its developer pinned."""
+"""What a script's address serves, fetched as a shopper's browser would."""
 
 import hashlib
 import logging
 import zlib
-from base64 import b64decode
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field
@@ -143,13 +142,6 @@ def _next(waiting: Sequence[_Look], under_way: Collection[_Look]) -> list[_Look]
             found.append(look)
             busy |= {look.host, look.source.app}
     return found
-
-
-def matches(digests: Mapping[str, str], pin: str) -> bool:
-    """Whether a browser would run content with these hashes. An address that was never seen is given the benefit of the doubt."""
-    name, _, pinned = pin.partition("-")
-    known = digests.get(name)
-    return not known or b64decode(pinned) == bytes.fromhex(known)
 
 
 def _headers(page: str) -> dict[str, str]:

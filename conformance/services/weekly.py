@@ -65,7 +65,7 @@ def slot(app_id: UUID, after: datetime) -> datetime:
 
 def plan(now: datetime) -> None:
     """Rows for apps that are newly listed. One that doesn't pass is due at once when it has a new version."""
-    listed = App.objects.listed().select_related("approved_version")
+    listed = App.objects.listed().select_related("approved_version").order_by("pk")
     new = listed.exclude(pk__in=WeeklyCheck.objects.values("pk"))
     WeeklyCheck.objects.bulk_create(
         (WeeklyCheck(app=app, due_at=slot(app.pk, now), **_of_version(app)) for app in new),

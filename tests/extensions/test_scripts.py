@@ -2,7 +2,7 @@
 
 import gzip
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from hashlib import sha384
 from typing import Any
@@ -76,9 +76,10 @@ def hours() -> Hours:
     return Hours()
 
 
-def approved(app: App, server: Receiver, **fields: Any) -> App:
-    """A version with such a script, approved by a reviewer."""
-    document = {"embeds": [script(scriptUrl=f"{server.url}count.js", **fields), widget()]}
+def approved(app: App, server: Receiver, scripts: Sequence[Any] = (), **fields: Any) -> App:
+    """A version with such a script, or these, approved by a reviewer."""
+    scripts = scripts or [script(scriptUrl=f"{server.url}count.js", **fields)]
+    document = {"embeds": [*scripts, widget()]}
     save_manifest(app=app, developer=app.developer, document=document)
     app = update_app(app=app, changes={"version": f"{app.versions.count() + 1}.0.0"})
     submission = reviews.submit(app=app, developer=app.developer)
@@ -200,6 +201,32 @@ def test_pinned_script_leaves_pages_while_it_does_not_match(
     assert has_script(shop)
     assert "Unchanged" not in portal(app, dana)
     assert subjects()[1:] == ["Loyalty Stars: a script is on stores’ pages again"]
+
+
+def test_each_of_several_pins_of_a_script_counts(
+    app: App, server: Receiver, hours: Hours, dana: User, shop: Business
+) -> None:
+    """As while two versions are in force, or where a manifest names a script twice."""
+    url = f"{server.url}count.js"
+    both = [
+        script(embedType=each, scriptUrl=url, integrity=pin(body))
+        for each, body in (("a", FIRST), ("b", SECOND))
+    ]
+    app = approved(app, server, both)
+    installed(app, shop)
+    mail.outbox.clear()
+    hours(2, each=timedelta(minutes=5))
+    assert home_of(shop).count("count.js") == 1
+    assert subjects() == ["Loyalty Stars: a script isn’t on stores’ pages any more"]
+    assert pin(SECOND) in mail.outbox[0].body
+    assert pin(FIRST) not in mail.outbox[0].body
+    assert portal(app, dana).count("(it serves something else)") == 1
+
+    server.respond_with(served(b"another"))
+    hours(2, each=timedelta(minutes=5))
+    assert "count.js" not in home_of(shop)
+    assert len(mail.outbox) == 2
+    assert pin(FIRST) in mail.outbox[1].body
 
 
 def test_pin_that_never_matched_is_told_at_the_first_look(

@@ -387,6 +387,9 @@ PROTECTIONS: Final = {
     "weekly checks put off for a day": Change(
         "conformance.services.weekly", "busy_with_ours if _was_put_off(row, now) else busy", "busy"
     ),
+    "mails about pins in a day": Change(
+        "extensions.services.scripts", "if not is_news or len(row.pin_mails) >= PIN_MAILS:", "if not is_news:"
+    ),
     "work of one thread": Change(
         "common.db.alone",
         "    if not here.acquire(blocking=False):\n        return _skipped(name)\n",

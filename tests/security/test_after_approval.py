@@ -1,12 +1,15 @@
 """Attacks by the developer of a listed app on what looks at it again (docs/decisions/0104)."""
 
+from base64 import b64encode
 from collections.abc import Iterator
 from datetime import timedelta
+from hashlib import sha256
 from threading import Thread
 from time import monotonic
 from typing import Any
 
 import pytest
+from django.core import mail
 from django.db import connections
 from django.utils import timezone
 
@@ -16,6 +19,7 @@ from conformance.models import Run, WeeklyCheck
 from conformance.services import weekly
 from extensions import script_content
 from extensions.models import WatchedScript
+from extensions.services.scripts import look_at_due
 from extensions.tasks import look_at_scripts
 from tests import factories
 from tests.receivers import Answer, Receiver
@@ -98,3 +102,24 @@ def test_developer_puts_the_weekly_check_off_by_own_checks(dana: User) -> None:
         claimed.append(weekly.claim(now=now))
         now += timedelta(minutes=50)
     assert any(claimed)
+
+
+@pytest.mark.attack("mails about pins in a day")
+def test_script_that_matches_its_pin_every_other_time_fills_a_mailbox(dana: User, honest: Receiver) -> None:
+    """The last mail of a day tells how it is, or the first one of the next does."""
+    body = b"1"
+    watched(dana, honest)
+    pins = [f"sha256-{b64encode(sha256(body).digest()).decode()}"]
+    WatchedScript.objects.update(pins=pins)
+    now = timezone.now()
+    for number in range(26):
+        honest.respond_with(Answer(body=b"" if number % 2 == 0 else body))
+        look_at_due(now=now)
+        now += timedelta(hours=1)
+    honest.respond_with(Answer(body=b""))
+    for _ in range(26):
+        look_at_due(now=now)
+        now += timedelta(hours=1)
+    pages = [each.subject.partition(": ")[2] for each in mail.outbox]
+    assert 4 <= len(pages) <= 3 * 4
+    assert pages[-1] == "a script isn’t on stores’ pages any more"
