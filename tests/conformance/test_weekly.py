@@ -142,6 +142,22 @@ def test_three_failed_weeks_are_said_and_a_passed_one_ends_it(
 @pytest.mark.slow
 @pytest.mark.postgres
 @pytest.mark.timeout(1500)
+def test_good_app_passes_for_a_hundred_weeks(order_bell: OrderBell, weeks: Weeks) -> None:
+    """Whatever fails once in a while would be a false alarm each week, among many apps."""
+    app = listed(order_bell())
+    for _ in range(100):
+        weeks()
+        remove_ended(now=timezone.now() + timedelta(minutes=1))
+    runs = Run.objects.filter(app=app, status="PASSED")
+    assert runs.count() == 100
+    assert [each for run in runs for each in run.findings if each["outcome"] in ("FAIL", "WARN")] == []
+    assert mail.outbox == []
+    assert "its checks" not in listing_of(app)
+
+
+@pytest.mark.slow
+@pytest.mark.postgres
+@pytest.mark.timeout(1500)
 def test_each_mutant_is_named_within_one_week(order_bell: OrderBell, weeks: Weeks) -> None:
     """One live app, whose server gets one mistake after the other. It passed the week before each of them."""
     app = listed(order_bell())

@@ -390,6 +390,12 @@ PROTECTIONS: Final = {
     "mails about pins in a day": Change(
         "extensions.services.scripts", "if not is_news or len(row.pin_mails) >= PIN_MAILS:", "if not is_news:"
     ),
+    "changed bytes": Change(
+        "extensions.services.scripts", "bool(row.digests) and row.digests != digests", "False"
+    ),
+    "pinned scripts held back": Change(
+        "extensions.in_store.embeds_and_blocks", "if not pinned or not settings.WATCH_SCRIPTS:", "if pinned:"
+    ),
     "work of one thread": Change(
         "common.db.alone",
         "    if not here.acquire(blocking=False):\n        return _skipped(name)\n",

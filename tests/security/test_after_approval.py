@@ -11,18 +11,24 @@ from typing import Any
 import pytest
 from django.core import mail
 from django.db import connections
+from django.test import Client
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Business, User
 from common.ids import first_id_at
 from conformance.models import Run, WeeklyCheck
 from conformance.services import weekly
 from extensions import script_content
+from extensions.enums import ExtensionType
 from extensions.models import WatchedScript
-from extensions.services.scripts import look_at_due
+from extensions.services.scripts import find_scripts, look_at_due
 from extensions.tasks import look_at_scripts
 from tests import factories
+from tests.extensions.cast import define
+from tests.merchants.pages import installed, listed_app
+from tests.pages import HTML, text_of
 from tests.receivers import Answer, Receiver
+from tests.storefront.shopping import STORES_HOST
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
 
@@ -56,6 +62,30 @@ def watched(developer: User, server: Receiver, *, apps: int = 1, each: int = 1) 
         for app in [factories.app(developer) for _ in range(apps)]
         for number in range(each)
     ]
+
+
+@pytest.mark.attack("changed bytes", "pinned scripts held back")
+def test_scripts_are_replaced_after_the_approval(dana: User, shop: Business, honest: Receiver) -> None:
+    """The page would wait for the pinned one, which no browser runs; the other one runs at the next view."""
+    app = listed_app(dana, [])
+    for number, pinned in enumerate((pin(b"1"), "")):
+        fields = {"kind": "GLOBAL_SCRIPT", "position": "head", "scriptUrl": f"{honest.url}{number}.js"}
+        define(app, ExtensionType.EMBED, str(number), **fields, integrity=pinned)
+    installed(app, shop)
+    find_scripts()
+    look_at_due()
+    honest.respond_with(Answer(body=b"2"))
+    look_at_due(now=timezone.now() + timedelta(hours=1))
+    page = text_of(Client(SERVER_NAME=STORES_HOST, headers=HTML).get(f"/store/{shop.slug}/"), 200)
+    assert (f"{honest.url}0.js" in page, f"{honest.url}1.js" in page) == (False, True)
+    assert {each.subject.partition(": ")[2] for each in mail.outbox} == {
+        "a script has changed",
+        "a script isn’t on stores’ pages any more",
+    }
+
+
+def pin(body: bytes) -> str:
+    return f"sha256-{b64encode(sha256(body).digest()).decode()}"
 
 
 @pytest.mark.attack("work of one thread")
@@ -109,8 +139,7 @@ def test_script_that_matches_its_pin_every_other_time_fills_a_mailbox(dana: User
     """The last mail of a day tells how it is, or the first one of the next does."""
     body = b"1"
     watched(dana, honest)
-    pins = [f"sha256-{b64encode(sha256(body).digest()).decode()}"]
-    WatchedScript.objects.update(pins=pins)
+    WatchedScript.objects.update(pins=[pin(body)])
     now = timezone.now()
     for number in range(26):
         honest.respond_with(Answer(body=b"" if number % 2 == 0 else body))
