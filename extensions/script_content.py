@@ -4,7 +4,7 @@ import hashlib
 import logging
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final
@@ -71,7 +71,7 @@ def fetch(sources: Mapping[UUID, Source], *, until: float) -> Iterator[tuple[UUI
     `NOT_ASKED`. Nothing is asked after `until` (`time.monotonic`), and what was left out by then has no result.
     """
     waiting = [_Look(key, source, source.url) for key, source in sources.items()]
-    under_way: dict[transport.Coming, _Look] = {}
+    under_way: dict[Future[Exchange], _Look] = {}
     silent: set[str] = set()
     while True:
         for look in [each for each in waiting if each.host in silent]:
@@ -114,7 +114,7 @@ class _Look:
             self.url, method="GET", headers=headers, body=b"", timeout=self.left, max_body=MAX_SIZE
         )
 
-    def end(self, coming: transport.Coming) -> Content | None:
+    def end(self, coming: Future[Exchange]) -> Content | None:
         """None if it goes on at another address. No script ends the looks at the others."""
         try:
             answer = coming.result()

@@ -4,11 +4,13 @@ import logging
 import threading
 from collections.abc import Callable
 from functools import wraps
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from django.db import DatabaseError, connection
 
 log = logging.getLogger(__name__)
+
+SKIPPED: Final = "%s is still running, so this run does nothing."
 
 Work = TypeVar("Work", bound=Callable[[], object])
 
@@ -27,7 +29,8 @@ def alone(work: Work) -> Work:
 
 def _alone(work: Callable[[], object], name: str, here: threading.Lock) -> object:
     if not here.acquire(blocking=False):
-        return _skipped(name)
+        log.warning(SKIPPED, name)
+        return None
     try:
         return work() if connection.vendor != "postgresql" else _elsewhere(work, name)
     finally:
@@ -37,7 +40,8 @@ def _alone(work: Callable[[], object], name: str, here: threading.Lock) -> objec
 def _elsewhere(work: Callable[[], object], name: str) -> object:
     """Unless another process does it."""
     if not _asked("SELECT pg_try_advisory_lock(hashtext(%s))", name):
-        return _skipped(name)
+        log.warning(SKIPPED, name)
+        return None
     try:
         return work()
     finally:
@@ -45,10 +49,6 @@ def _elsewhere(work: Callable[[], object], name: str) -> object:
             _asked("SELECT pg_advisory_unlock(hashtext(%s))", name)
         except DatabaseError:
             connection.close()  # the lock ends with it
-
-
-def _skipped(name: str) -> None:
-    log.warning("%s is still running, so this run does nothing.", name)
 
 
 def _asked(statement: str, name: str) -> bool:

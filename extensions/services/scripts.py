@@ -27,7 +27,7 @@ from stores.addresses import store_origin
 
 EVERY: Final = timedelta(
     minutes=58
-)  # and within the minute a task begins, so that a change is told within the hour
+)  # and within the minute a task begins, so that a change is noticed within the hour
 SOONER: Final = timedelta(minutes=5)  # while it isn't what was pinned, and at first while it can't be fetched
 LOOKED_AT: Final = 200  # due scripts, by one statement
 WORKS_FOR: Final = 40.0  # seconds in which a task begins another request, of at most ten

@@ -398,8 +398,8 @@ PROTECTIONS: Final = {
     ),
     "work of one thread": Change(
         "common.db.alone",
-        "    if not here.acquire(blocking=False):\n        return _skipped(name)\n",
-        "    here.acquire(blocking=False)\n    if here:\n        return work()\n",
+        "    if not here.acquire(blocking=False):\n",
+        "    if here:\n        return work()\n    if not here.acquire(blocking=False):\n",
     ),
     "one request at a host": Change(
         "extensions.script_content",
