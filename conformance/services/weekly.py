@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 WEEK: Final = timedelta(days=7)
 APART: Final = timedelta(hours=1)  # from any other check of the same host
 PUT_OFF: Final = timedelta(days=1)  # at most, by checks that developers ask for
-LEASE: Final = timedelta(minutes=5)  # a run takes at most a minute and a half
+LEASE: Final = timedelta(minutes=5)  # a run takes at most a minute and a half, and is repeated once
 ANOTHER_WEEK: Final = timedelta(days=6)  # a check that comes earlier counts as the same week's
 MOST_AT_ONCE: Final = 2  # so that workers have time for other tasks
 MOST_TRIES: Final = 3  # in one week, if none has a result
@@ -169,7 +169,9 @@ def hosts_of(tried: AppFields) -> set[str]:
 def _check(claimed: WeeklyCheck, now: datetime | None) -> bool:
     app = claimed.app
     try:
-        run = check_app(app=app, version=_approved(app), sender=Sender.WEEKLY)
+        run = _run(app)
+        if _failed_in(run) - {*claimed.accepted_rules, *claimed.failed_rules}:
+            run = _run(app)  # what fails once may be a problem of ours, or of a moment
     except ServiceError as error:  # suspended meanwhile
         log.info("The weekly check of %s was left out: %s", app.slug, error.message)
         _let_go(claimed, now or timezone.now())
@@ -180,6 +182,10 @@ def _check(claimed: WeeklyCheck, now: datetime | None) -> bool:
             return conclude(claimed=claimed, run=run, now=now or timezone.now())
         _let_go(claimed, now or timezone.now())
     return False
+
+
+def _run(app: App) -> Run:
+    return check_app(app=app, version=_approved(app), sender=Sender.WEEKLY)
 
 
 def _is_still_what_stores_run(run: Run) -> bool:
@@ -198,11 +204,8 @@ def conclude(*, claimed: WeeklyCheck, run: Run, now: datetime) -> bool:
     row = WeeklyCheck.objects.select_for_update().filter(pk=claimed.pk).first()
     if row is None or row.started_at != claimed.started_at:
         return False
-    outcomes = {each.rule.id: each.outcome for each in results_of(run)}
-    failed = {rule for rule, outcome in outcomes.items() if outcome == Outcome.FAIL}
-    passed = {rule for rule, outcome in outcomes.items() if outcome in (Outcome.PASS, Outcome.WARN)}
-    if not failed and run.status == RunStatus.FAILED:
-        failed = {LATE.id}
+    passed = {each.rule.id for each in results_of(run) if each.outcome in (Outcome.PASS, Outcome.WARN)}
+    failed = _failed_in(run)
     row.accepted_rules = [rule for rule in row.accepted_rules if rule not in passed]
     change = _record(row, sorted(failed - set(row.accepted_rules)), now)
     row.started_at, row.tries, row.checked_at, row.due_at = None, 0, now, slot(row.pk, now)
@@ -210,6 +213,11 @@ def conclude(*, claimed: WeeklyCheck, run: Run, now: datetime) -> bool:
     if change is not None:
         transaction.on_commit(partial(mail_change, row, run, change))
     return True
+
+
+def _failed_in(run: Run) -> set[str]:
+    failed = {each.rule.id for each in results_of(run) if each.outcome == Outcome.FAIL}
+    return {LATE.id} if not failed and run.status == RunStatus.FAILED else failed
 
 
 def _record(row: WeeklyCheck, failed: list[str], now: datetime) -> Change | None:
