@@ -170,8 +170,9 @@ def _check(claimed: WeeklyCheck, now: datetime | None) -> bool:
     app = claimed.app
     try:
         run = _run(app)
-        if _failed_in(run) - {*claimed.accepted_rules, *claimed.failed_rules}:
-            run = _run(app)  # what fails once may be a problem of ours, or of a moment
+        new = _failed_in(run) - {*claimed.accepted_rules, *claimed.failed_rules}
+        if new and new.isdisjoint(_failed_in(again := _run(app))):
+            run = again  # what failed was a problem of ours, or of a moment
     except ServiceError as error:  # suspended meanwhile
         log.info("The weekly check of %s was left out: %s", app.slug, error.message)
         _let_go(claimed, now or timezone.now())
