@@ -15,6 +15,7 @@ from conformance.enums import Change
 from conformance.queries import Broken
 from conformance.rules import RULES
 from conformance.services.weekly_mails import weekly_context
+from extensions.models import WatchedScript
 from extensions.releases.mails import halt_context, halt_subject
 from extensions.services.script_mails import News, script_context
 from stores.enums import Accent
@@ -78,6 +79,11 @@ def _of_accounts() -> Made:
 def _of_apps() -> Made:
     app = Sample(name="Loyalty Stars", developer=Sample(name="Dana Lindqvist"))
     submission = Sample(version="1.4.0", notes=LONG)
+    script = WatchedScript(
+        url="https://stars.example.com/stars.js",
+        digests={"sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
+        pins=["sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="],
+    )
     message = Sample(from_reviewer=True, text=LONG, submission=submission)
     endpoint = Sample(
         url="https://stars.example.com/webhooks/orders",
@@ -123,13 +129,7 @@ def _of_apps() -> Made:
             "Loyalty Stars: a script isn’t on stores’ pages any more",
             {
                 "person": app.developer,
-                **script_context(
-                    "https://stars.example.com/stars.js",
-                    "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-                    "Loyalty Stars",
-                    "loyalty-stars",
-                    News.DOES_NOT_MATCH,
-                ),
+                **script_context(script, "Loyalty Stars", "loyalty-stars", News.DOES_NOT_MATCH),
             },
             None,
         ),
