@@ -187,6 +187,7 @@ SHOTS = [
     Shot("portal-scripts", "/portal/apps/{till.slug}/scripts/", "dana"),
     Shot("portal-analytics", "/portal/apps/{till.slug}/analytics/", "dana"),
     Shot("portal-analytics-table", "/portal/apps/{till.slug}/analytics/", "dana", acts.open_tables),
+    Shot("portal-analytics-hours", "/portal/apps/{till.slug}/analytics/?range=24h", "dana"),
     Shot("portal-analytics-empty", "/portal/apps/{parcels.slug}/analytics/", "dana"),
     Shot(
         "portal-delivery-compare", "/portal/apps/{stars.slug}/deliveries/{sent[failing].id}/compare/", "dana"
