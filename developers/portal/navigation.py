@@ -40,7 +40,7 @@ class Section:
 
 
 SECTIONS: Final = (
-    Section("Overview", "layout-dashboard", (Tab("Overview", "app", ("app_create",)),)),
+    Section("Overview", "layout-dashboard", (Tab("Overview", "app"),)),
     Section("Listing", "store", (Tab("Listing", "app_edit"),)),
     Section(
         "Manifest",
@@ -102,8 +102,8 @@ SECTIONS: Final = (
         ),
     ),
 )
-# Routes that show a tab's page again, after a form of it.
-_SAME_PAGE: Final = {"deliveries_resend": "deliveries", "review_message": "review"}
+# Routes that show a tab's page, or one that stands for it, after a form.
+_SAME_PAGE: Final = {"app_create": "app", "deliveries_resend": "deliveries", "review_message": "review"}
 
 
 @dataclass(frozen=True, slots=True)
