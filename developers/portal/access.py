@@ -10,8 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from accounts.models import User
 from common.web.forms.kept import signed_in
 from developers import limits
+from developers.portal.navigation import Place
 from marketplace.access import require_role
 from marketplace.enums import AppRole
+from marketplace.models import App
 from marketplace.queries import own_app_by_slug
 
 Page = Callable[..., HttpResponse]
@@ -43,7 +45,7 @@ def app_page(view: Page) -> Page:
 def page_for(*, reads: AppRole, writes: AppRole) -> Callable[[Page], Page]:
     """Like `app_page`, for members with at least these roles: to look, and to send forms. Others get a 403 that names their role.
 
-    Templates read the role as `request.app_role`.
+    Templates read the role as `request.app_role`, and where they are as `request.place`.
     """
 
     def decorate(view: Page) -> Page:
@@ -53,7 +55,7 @@ def page_for(*, reads: AppRole, writes: AppRole) -> Callable[[Page], Page]:
             person = current_developer(request)
             app = own_app_by_slug(person, slug)
             role = require_role(app, person, writes if request.method == "POST" else reads)
-            request.app_role = role  # type: ignore[attr-defined]
+            enter_app(request, app, role)
             return view(request, app, *args, **kwargs)
 
         return with_app
@@ -65,6 +67,13 @@ computing_page = page_for(reads=AppRole.VIEWER, writes=AppRole.VIEWER)
 """An `app_page` whose form only computes."""
 developers_page = page_for(reads=AppRole.DEVELOPER, writes=AppRole.DEVELOPER)
 owners_page = page_for(reads=AppRole.OWNER, writes=AppRole.OWNER)
+
+
+def enter_app(request: HttpRequest, app: App, role: str) -> None:
+    """Make the page that is rendered for this request one of the app's."""
+    route = request.resolver_match.url_name if request.resolver_match else None
+    request.app_role = role  # type: ignore[attr-defined]
+    request.place = Place(app, role, route or "", request.path)  # type: ignore[attr-defined]
 
 
 def current_developer(request: HttpRequest) -> User:

@@ -1,4 +1,4 @@
-"""An app's figures (contract, section 9): its installs, and its deliveries over the last 30 UTC days.
+"""An app's figures (contract, section 9): its installs, and its deliveries over the last 30 UTC days or another span.
 
 Only production installs of real businesses count. Test installs and installs on sandboxes are left out.
 """
@@ -12,22 +12,46 @@ from typing import Any
 
 from django.core.cache import cache
 from django.db.models import Count, Q, QuerySet, Sum
-from django.db.models.functions import TruncDate
+from django.db.models.functions import TruncDate, TruncHour
 from django.utils import timezone
 
 from common.db.replica import may_lag
 from common.db.totals import COUNTED_EXACTLY, REMEMBERED
 from installations.models import Installation
 from marketplace.models import App
-from webhooks.models import DailyDeliveryCount
+from webhooks.models import Attempt, DailyDeliveryCount
 from webhooks.services import counting
 
 log = logging.getLogger(__name__)
 
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """UTC days or hours that figures are of, today or this hour last."""
+
+    number: int = counting.DAYS
+    step: timedelta = DAY
+
+    @property
+    def is_hours(self) -> bool:
+        return self.step == HOUR
+
+    def begins(self, now: datetime) -> list[date]:
+        """Dates; of hours, times. The oldest first."""
+        hour = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+        last = hour if self.is_hours else hour.date()
+        return [last - ago * self.step for ago in range(self.number - 1, -1, -1)]
+
+
+THIRTY_DAYS = Span()
+
 
 @dataclass(frozen=True, slots=True)
 class DeliveryDay:
-    """One UTC day of an app; see `DailyDeliveryCount`. `duration_ms` is the sum over `answered` attempts."""
+    """One UTC day or hour of an app; see `DailyDeliveryCount`. `duration_ms` is the sum over `answered` attempts."""
 
     date: date
     successful: int = 0
@@ -45,7 +69,7 @@ class InstallDay:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryFigures:
-    """Sums over thirty days. A rate or mean is None if there is nothing to divide by."""
+    """Sums over a span. A rate or mean is None if there is nothing to divide by."""
 
     successful: int
     failed: int
@@ -79,7 +103,7 @@ class Analytics:
     active_installs: int
     installs: list[InstallDay]
     deliveries: list[DeliveryDay]
-    before: DeliveryFigures  # of the thirty days before
+    before: DeliveryFigures  # of as long a span before
 
     @property
     def delivered(self) -> DeliveryFigures:
@@ -87,7 +111,7 @@ class Analytics:
 
     @property
     def installed(self) -> int:
-        """The installs within the thirty days."""
+        """The installs within the span."""
         return sum(day.installs for day in self.installs)
 
     @property
@@ -95,13 +119,13 @@ class Analytics:
         return sum(day.uninstalls for day in self.installs)
 
 
-def analytics(app: App, *, now: datetime | None = None) -> Analytics:
-    """Always seven statements. With more than 10,000 installations the figures may be a minute old."""
-    now, key = now or timezone.now(), f"analytics:{app.pk}"
+def analytics(app: App, span: Span = THIRTY_DAYS, *, now: datetime | None = None) -> Analytics:
+    """At most seven statements. With more than 10,000 installations the figures may be a minute old."""
+    now, key = now or timezone.now(), f"analytics:{app.pk}:{span.number}:{span.is_hours}"
     kept = _from_cache(key)
     if kept is not None:
         return kept
-    found = _analytics(app, now)
+    found = _analytics(app, span, now)
     if found.total_installs > COUNTED_EXACTLY:
         with suppress(Exception):  # as below
             cache.set(key, found, REMEMBERED)
@@ -118,37 +142,46 @@ def _from_cache(key: str) -> Analytics | None:
 
 
 @may_lag
-def _analytics(app: App, now: datetime) -> Analytics:
+def _analytics(app: App, span: Span, now: datetime) -> Analytics:
     counted = _counted(app)
     totals = counted.aggregate(total=Count("pk"), active=Count("pk", filter=Q(uninstalled_at=None)))
     return Analytics(
         total_installs=totals["total"],
         active_installs=totals["active"],
-        installs=_install_days(counted, now),
-        deliveries=delivery_days(app, now=now),
-        before=DeliveryFigures.of([thirty_days_before(app, now=now)]),
+        installs=_install_days(counted, span, now),
+        deliveries=_delivery_hours(app, span, now) if span.is_hours else delivery_days(app, span, now=now),
+        before=DeliveryFigures.of([deliveries_before(app, span, now=now)]),
     )
 
 
-def delivery_days(app: App, *, now: datetime | None = None) -> list[DeliveryDay]:
-    """Thirty days, oldest first and today last, with zeros for days without deliveries.
+def delivery_days(app: App, span: Span = THIRTY_DAYS, *, now: datetime | None = None) -> list[DeliveryDay]:
+    """The oldest day first and today last, with zeros for days without deliveries.
 
     Today and yesterday are read from the attempts, earlier days from the daily counts: the last count of a day runs in
     the first hour of the next.
     """
-    today = _today(now)
-    yesterday, first = today - timedelta(days=1), counting.first_day(today)
-    counts = DailyDeliveryCount.objects.filter(app=app, date__gte=first, date__lt=yesterday)
+    begins = span.begins(now or timezone.now())
+    *_, yesterday, today = begins
+    counts = DailyDeliveryCount.objects.filter(app=app, date__gte=begins[0], date__lt=yesterday)
     days = {figures.pop("date"): figures for figures in counts.values("date", *counting.FIGURES)}
-    days |= {day: _from_rows(app, day) for day in (yesterday, today)}
-    each_day = (first + timedelta(days=number) for number in range(counting.DAYS))
-    return [DeliveryDay(day, **days.get(day, {})) for day in each_day]
+    days |= {day: _of_rows(app, counting.made_on(day)) for day in (yesterday, today)}
+    return [DeliveryDay(day, **days.get(day, {})) for day in begins]
 
 
-def thirty_days_before(app: App, *, now: datetime | None = None) -> DeliveryDay:
-    """The sums of the thirty days before those of `delivery_days`. `date` is the first of them."""
-    until = counting.first_day(_today(now))
-    first = until - timedelta(days=counting.DAYS)
+def _delivery_hours(app: App, span: Span, now: datetime) -> list[DeliveryDay]:
+    begins = [each for each in span.begins(now) if isinstance(each, datetime)]
+    made = counting.made_between(begins[0], begins[-1] + HOUR).filter(delivery__app_id=app.pk)
+    rows = counting.figures_by(made, hour=TruncHour("attempted_at", tzinfo=UTC))
+    hours = {figures.pop("hour"): figures for figures in rows}
+    return [DeliveryDay(hour, **hours.get(hour, {})) for hour in begins]
+
+
+def deliveries_before(app: App, span: Span = THIRTY_DAYS, *, now: datetime | None = None) -> DeliveryDay:
+    """The sums of as long a span before. `date` is where it begins."""
+    until = span.begins(now or timezone.now())[0]
+    first = until - span.number * span.step
+    if isinstance(first, datetime) and isinstance(until, datetime):
+        return DeliveryDay(first, **_of_rows(app, counting.made_between(first, until)))
     counts = DailyDeliveryCount.objects.filter(app=app, date__gte=first, date__lt=until)
     return DeliveryDay(first, **counts.aggregate(**{name: Sum(name, default=0) for name in counting.FIGURES}))
 
@@ -163,24 +196,24 @@ def _counted(app: App) -> QuerySet[Installation]:
     return Installation.objects.filter(app=app, is_test=False, business__is_sandbox=False)
 
 
-def _install_days(counted: QuerySet[Installation], now: datetime) -> list[InstallDay]:
-    """Thirty days, oldest first and today last."""
-    today = _today(now)
-    days = [today - timedelta(days=ago) for ago in range(counting.DAYS - 1, -1, -1)]
-    made, ended = (_by_day(counted, field, days[0]) for field in ("installed_at", "uninstalled_at"))
-    return [InstallDay(day, made.get(day, 0), ended.get(day, 0)) for day in days]
+def _install_days(counted: QuerySet[Installation], span: Span, now: datetime) -> list[InstallDay]:
+    """The oldest day or hour first, the one that is running last."""
+    begins = span.begins(now)
+    made, ended = (_by_begin(counted, span, begins[0], name) for name in ("installed_at", "uninstalled_at"))
+    return [InstallDay(each, made.get(each, 0), ended.get(each, 0)) for each in begins]
 
 
-def _by_day(counted: QuerySet[Installation], field: str, first: date) -> dict[date, int]:
-    since = datetime(first.year, first.month, first.day, tzinfo=UTC)
-    days = counted.filter(**{f"{field}__gte": since}).annotate(day=TruncDate(field, tzinfo=UTC)).order_by()
-    return dict(days.values_list("day").annotate(number=Count("pk")))
+def _by_begin(counted: QuerySet[Installation], span: Span, first: date, field: str) -> dict[date, int]:
+    since = first if isinstance(first, datetime) else counting.midnight(first)
+    cut = TruncHour(field, tzinfo=UTC) if span.is_hours else TruncDate(field, tzinfo=UTC)
+    rows = counted.filter(**{f"{field}__gte": since}).annotate(begin=cut).order_by()
+    return dict(rows.values_list("begin").annotate(number=Count("pk")))
 
 
 def _today(now: datetime | None) -> date:
     return (now or timezone.now()).astimezone(UTC).date()
 
 
-def _from_rows(app: App, day: date) -> dict[str, Any]:
-    made = counting.made_on(day).filter(delivery__app_id=app.pk)
-    return {name: figures[name] for figures in counting.figures_by_app(made) for name in counting.FIGURES}
+def _of_rows(app: App, attempts: QuerySet[Attempt]) -> dict[str, Any]:
+    rows = counting.figures_by_app(attempts.filter(delivery__app_id=app.pk))
+    return {name: figures[name] for figures in rows for name in counting.FIGURES}

@@ -60,7 +60,7 @@ class Axis:
     def points(self, link: Callable[[dict[str, Any]], str]) -> list[Point]:
         """Each leads to `link` with its range as filters."""
         return [
-            Point(self.at(begin), link({"since": _minute(begin), "until": _minute(end)}))
+            Point(self.at(begin), link({"since": minute(begin), "until": minute(end)}))
             for begin, end in self.ranges
         ]
 
@@ -70,5 +70,5 @@ def filtered(url: str, **filters: Any) -> Callable[[dict[str, Any]], str]:
     return lambda more: f"{url}?{urlencode(filters | more)}"
 
 
-def _minute(moment: datetime) -> str:
+def minute(moment: datetime) -> str:
     return f"{moment:%Y-%m-%dT%H:%M}"

@@ -213,10 +213,11 @@ def _chart(
     **options: Any,
 ) -> Chart:  # fmt: skip
     """Each point leads to its rows, and the title to all of them."""
-    slug, filters = subject.app.slug, {"kind": kind} if kind else {}
+    page = {API: "requests", HOOK: "logs"}.get(kind, "deliveries")
+    slug, filters = subject.app.slug, {"kind": kind} if page == "logs" else {}
     if subject.is_sandbox and subject.own:
         filters["installation"] = str(subject.own.pk)
-    link = filtered(resolve_url("portal:requests" if kind else "portal:deliveries", slug), **filters)
+    link = filtered(resolve_url(f"portal:{page}", slug), **filters)
     all_rows = link({"range": subject.axis.range_name})
     points = subject.axis.points(link)
     if ident == "installs":
