@@ -66,6 +66,8 @@ class Command:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
+        # What runs in the background may ignore it, and would hand that on.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         with self._log.open("wb") as target:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "extension_platform_sdk.cli", *self._arguments],
@@ -91,7 +93,7 @@ class Command:
     def interrupt(self) -> int:
         assert self._process
         self._process.send_signal(signal.SIGINT)
-        return self._process.wait(30)
+        return self._process.wait(10)
 
 
 class Scene:
