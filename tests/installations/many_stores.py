@@ -21,9 +21,8 @@ def seen_in_stores(opened: Iterable[str], *only: str) -> Seen:
     """By the store's slug, of all stores or only of some: where its deliveries go, which hooks are asked, what is on its pages; of
     the opened ones, its first page itself.
     """
-    from extensions.enums import ExtensionType
     from extensions.hooks.live import live_hooks
-    from extensions.queries import extensions_on
+    from extensions.queries import running_definitions, running_installations
     from installations.models import Installation, with_versions
     from stores.hookpoints import HookPoint
     from tests.storefront.shopping import Shopper
@@ -37,11 +36,11 @@ def seen_in_stores(opened: Iterable[str], *only: str) -> Seen:
     for webhook in rows.order_by("installation"):
         assert webhook.installation
         store = webhook.installation.business
-        shown = [*extensions_on(store, ExtensionType.EMBED), *extensions_on(store, ExtensionType.BLOCK)]
+        run = running_definitions(running_installations(store))
         found[store.slug] = {
             "delivery": destination(webhook),
             "hooks": [[each.url, each.timeout] for each in live_hooks(store, HookPoint.DISCOUNTS)],
-            "definitions": {each.definition.key: each.definition.content for each in shown},
+            "definitions": {each.key: each.content for of_app in run.values() for each in of_app},
         }
     for each in Installation.objects.filter(business__slug__in=opened).select_related("business"):
         found[each.business.slug]["page"] = Shopper(each.business).see("")

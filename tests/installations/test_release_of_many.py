@@ -76,7 +76,7 @@ def runs(seen: dict[str, Any], url: str) -> bool:
 @pytest.mark.spec(RELEASES, "About so many per cent; a step only adds; others see no changed byte")
 @pytest.mark.spec(RELEASES, "The same stores for every page, hook, delivery and process")
 def test_steps_of_many_stores(app: App, dana: User) -> None:
-    pages = [f"store-{number}" for number in range(0, STORES, 10)]
+    pages = [f"store-{number}" for number in range(0, STORES, 20)]
     before = seen_in_stores(pages)
     assert all(runs(seen, OLD) for seen in before.values())
     save_manifest(app=app, developer=dana, document=manifest(NEW))
@@ -103,7 +103,7 @@ def test_steps_of_many_stores(app: App, dana: User) -> None:
 )
 def test_take_back_of_many_stores(app: App, dana: User) -> None:
     """The newer version dropped the hook and the block, and later saves dropped more."""
-    pages = [f"store-{number}" for number in range(0, STORES, 10)]
+    pages = [f"store-{number}" for number in range(0, STORES, 20)]
     before = seen_in_stores(pages)
     App.objects.update(live_saves=True)
     save_manifest(app=app, developer=dana, document=without(manifest(NEW), "blocks", "hooks"))
