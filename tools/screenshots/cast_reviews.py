@@ -214,14 +214,14 @@ def reviewed(app: Any, reviewer: Any) -> Any:
 
 
 def in_steps(version: Any) -> None:
-    """Its release is in the third step, with the figures of a day and a half in which it works a little worse."""
+    """Its release in steps ended some hours ago, with the figures of a day and a half in which it worked a little worse."""
     from datetime import UTC, timedelta
     from math import sin
 
     from django.utils import timezone
 
     from installations.models import Installation
-    from marketplace.models import App, Release
+    from marketplace.models import Release
 
     def figures(calls: int, failed: int, p95: int) -> dict[str, Any]:
         return {"calls": calls, "failed": failed, "failureRate": failed / calls, "p95Ms": p95}
@@ -233,20 +233,19 @@ def in_steps(version: Any) -> None:
             "new": figures(60, (2, 1, 1, 0)[ago // 3 % 4], 220 + round(40 * sin(ago / 3))),
             "old": figures(200, (3, 2, 0)[ago // 4 % 3], 190 + round(25 * sin(ago / 4))),
         }
-        for ago in range(36)
+        for ago in range(3, 36)
         if ago not in (11, 12)
     ]
     health = {"new": figures(2040, 34, 258), "old": figures(6800, 57, 214)}
     now = timezone.now()
     Release.objects.filter(version=version).update(
-        mode="STEPS", state="ROLLING", percent=25, ended_at=None, started_at=now - timedelta(hours=35),
-        step_at=now - timedelta(hours=4), final_health={**health, "unit": "hour", "history": history},
-    )  # fmt: skip
-    stores = Installation.objects.filter(app=version.app_id, is_test=False)
-    stores.update(installed_at=now - timedelta(days=3))
-    stores.filter(pk=stores.order_by("pk")[0].pk).update(followed_version=version, followed_at=now)
-    App.objects.filter(pk=version.app_id).update(
-        rolling_version=version, earlier_version=version.release.earlier_id
+        mode="STEPS",
+        started_at=now - timedelta(hours=35),
+        ended_at=now - timedelta(hours=3),
+        final_health={**health, "unit": "hour", "history": history},
+    )
+    Installation.objects.filter(app=version.app_id, is_test=False).update(
+        installed_at=now - timedelta(days=3)
     )
 
 
