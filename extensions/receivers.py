@@ -9,7 +9,7 @@ from django.dispatch import receiver
 
 from extensions.hooks import breaker
 from extensions.models import ExtensionState, ReachRequest, StorefrontCost
-from extensions.releases.health import as_json, health_of
+from extensions.releases import health
 from extensions.services.customer_copies import erase_customer
 from extensions.services.notices import note_requests
 from extensions.services.placements import remove_all_of
@@ -81,7 +81,7 @@ def run_the_versions_of_a_release(app: App, release: Release, now: datetime, **_
 
 @receiver(figures_to_keep)
 def figures_of_a_release(release: Release, **_: Any) -> dict[str, Any]:
-    return as_json(health_of(release, release.started_at))
+    return health.figures_of(release)
 
 
 @receiver(approval_followed)

@@ -117,12 +117,13 @@ class Chart:
     ident: str
     title: str
     keys: tuple[Key, ...]
-    points: tuple[PlacedPoint, ...]  # the oldest first, today or this hour last
+    points: tuple[PlacedPoint, ...]  # the oldest first, and today or this hour last unless it `is_over`
     ticks: tuple[Tick, ...]
     scale: tuple[str, str, str]  # what the lines of the grid stand for, from the top
     step: str  # a point's width
     empty: str  # why there is nothing, if there is nothing
     link: str  # where the rows are listed that it counts
+    is_over: bool
 
     @property
     def last(self) -> PlacedPoint:
@@ -155,12 +156,13 @@ def chart(
     marks: Iterable[Mark] = (),
     link: str = "",
     is_stacked: bool = False,
+    is_over: bool = False,
     write: Callable[[Number], str] = "{:,}".format,
 ) -> Chart:
     """`ident` is unique on its page. Bars are side by side, or on top of one another with `is_stacked`; lines lie above them.
-    `write` says a figure, in the scale and the table too. `empty` is shown where all figures are zero or None.
+    `write` says a figure, in the scale and the table too. It `is_over` if its last point isn't today or this hour. `empty` is shown where all figures are zero or None.
     """
-    drawing = _Drawing(points, series, tuple(marks), is_stacked, write)
+    drawing = _Drawing(points, series, tuple(marks), is_stacked, is_over, write)
     top = drawing.top
     return Chart(
         ident=ident,
@@ -172,6 +174,7 @@ def chart(
         step=_percent(drawing.step),
         empty="" if any(value for each in series for value in each.values) else empty,
         link=link,
+        is_over=is_over,
     )
 
 
@@ -205,6 +208,7 @@ class _Drawing:
     series: Sequence[Series]
     marks: tuple[Mark, ...]
     is_stacked: bool
+    is_over: bool
     write: Callable[[Number], str]
 
     @property
@@ -281,15 +285,16 @@ class _Drawing:
         every = 1 if number <= WEEK else -(-number // TICKS)
         for place in sorted(range(number - 1, -1, -every)):
             point, is_last = self.points[place], place == number - 1
-            text = ("Now" if point.is_hour else "Today") if is_last else point.tick
-            if every == 1 and not is_last and not point.is_hour:
+            is_now = is_last and not self.is_over
+            text = ("Now" if point.is_hour else "Today") if is_now else point.tick
+            if every == 1 and not self.is_over and not is_last and not point.is_hour:
                 text = f"{point.at:%a}"  # a week's days, which have to fit on a phone
             at_edge = number > WEEK and is_last
             yield Tick(
                 text=text,
                 x="100%" if at_edge else _percent((place + 0.5) * self.step),
                 anchor="end" if at_edge else "middle",
-                is_last=is_last,
+                is_last=is_now,
             )
 
 

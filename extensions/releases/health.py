@@ -4,13 +4,14 @@ Of production stores. Calls that were skipped, tests and resends don't count. A 
 followed that.
 """
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from django.db.models import BooleanField, Case, Count, F, Q, QuerySet, Value, When
+from django.db.models import BooleanField, Case, Count, DateTimeField, F, Q, QuerySet, Value, When
+from django.db.models.functions import Trunc
 from django.utils import timezone
 
 from common.ids import first_id_at
@@ -26,6 +27,8 @@ from webhooks.models import Attempt
 
 WATCHED: Final = timedelta(days=7)
 """How long the calls of a version count that came to all stores at once."""
+HOURLY: Final = timedelta(days=2)
+"""How long figures are by hours; those of a longer release are by days."""
 _WAITS: Final = timedelta(
     days=1
 )  # of a delivery for its first attempt, at most: partitions of before aren't read
@@ -47,10 +50,22 @@ class Stores:
 
 def health_of(release: Release, since: datetime) -> Health:
     """Until the release ends, so that what is read is bounded. Two statements."""
-    rows = [*_hook_calls(release, since), *_first_attempts(release, since)]
-    return Health(
-        _calls(row for row in rows if row["is_new"]), _calls(row for row in rows if not row["is_new"])
-    )
+    return _health([*_hook_calls(release, since), *_first_attempts(release, since)])
+
+
+def figures_of(release: Release) -> dict[str, Any]:
+    """As `as_json`, and `history`: the hours or days in which there were calls, with the same figures of each. Two statements.
+
+    Kept when the release ends, because then the stores' rows no longer say which version an earlier call went to.
+    """
+    since = release.started_at
+    unit = "hour" if calls_until(release) - since <= HOURLY else "day"
+    rows = [*_hook_calls(release, since, unit), *_first_attempts(release, since, unit)]
+    parts: dict[datetime, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        parts[row["at"]].append(row)
+    history = [{"at": at.isoformat(), **as_json(_health(parts[at]))} for at in sorted(parts)]
+    return {**as_json(_health(rows)), "unit": unit, "history": history}
 
 
 def stores_of(app: App, release: Release) -> Stores:
@@ -64,7 +79,7 @@ def stores_of(app: App, release: Release) -> Stores:
     return Stores(number, 0) if app.approved_version_id == release.version_id else Stores(0, number)
 
 
-def as_json(health: Health) -> dict[str, Any]:
+def as_json(health: Health) -> dict[str, dict[str, Any]]:
     """The fields of the wire."""
     return {
         name: {
@@ -77,45 +92,58 @@ def as_json(health: Health) -> dict[str, Any]:
     }
 
 
-def _until(release: Release) -> datetime:
-    """When calls stop to count: with the end of a release in steps, else after a week."""
+def calls_until(release: Release) -> datetime:
+    """When calls stop to count: with the end of a release in steps, else after a week; now if that is to come."""
+    now = timezone.now()
     if release.ended_at is None:
-        return timezone.now()
-    return release.ended_at if release.ended_at > release.started_at else release.started_at + WATCHED
+        return now
+    return (
+        release.ended_at if release.ended_at > release.started_at else min(now, release.started_at + WATCHED)
+    )
 
 
-def _hook_calls(release: Release, since: datetime) -> QuerySet[Any, dict[str, Any]]:
+def _hook_calls(release: Release, since: datetime, unit: str = "") -> QuerySet[Any, dict[str, Any]]:
     of_app = Installation.objects.filter(
         app=release.version.app_id, is_test=False, is_review=False, is_own=False
     )
-    made = HookCall.objects.filter(installation__in=of_app, called_at__range=(since, _until(release)))
+    made = HookCall.objects.filter(installation__in=of_app, called_at__range=(since, calls_until(release)))
     made = made.exclude(outcome__in=SKIPPED)
-    return _grouped(made, release, "installation__", "called_at", ~Q(outcome=CallOutcome.ANSWERED))
+    return _grouped(made, release, "installation__", "called_at", ~Q(outcome=CallOutcome.ANSWERED), unit)
 
 
-def _first_attempts(release: Release, since: datetime) -> QuerySet[Any, dict[str, Any]]:
+def _first_attempts(release: Release, since: datetime, unit: str = "") -> QuerySet[Any, dict[str, Any]]:
     path = "delivery__webhook__installation__"
     production = {f"{path}is_test": False, f"{path}is_review": False, f"{path}is_own": False}
     first = Attempt.objects.filter(
         delivery__app_id=release.version.app_id,
         delivery_id__gte=first_id_at(since - _WAITS),
-        attempted_at__range=(since, _until(release)),
+        attempted_at__range=(since, calls_until(release)),
         number=1,
         **production,
     ).exclude(delivery__event_type=WEBHOOK_TEST)
-    return _grouped(first, release, path, "attempted_at", ~Q(error_class=""))
+    return _grouped(first, release, path, "attempted_at", ~Q(error_class=""), unit)
 
 
 def _grouped(
-    rows: QuerySet[Any], release: Release, path: str, at: str, failed: Q
+    rows: QuerySet[Any], release: Release, path: str, at: str, failed: Q, unit: str
 ) -> QuerySet[Any, dict[str, Any]]:
     followed = Q(**{f"{path}followed_version": release.version_id, f"{at}__gte": F(f"{path}followed_at")})
     is_new: Any = (
         Value(True) if release.mode == ReleaseMode.ALL else Case(When(followed, then=True), default=False)
     )
     fails = Case(When(failed, then=True), default=False, output_field=BooleanField())
-    grouped = rows.order_by().annotate(is_new=is_new, fails=fails).values("is_new", "fails", "duration_ms")
-    return grouped.annotate(calls=Count("*"))
+    by = ["is_new", "fails", "duration_ms"]
+    rows = rows.order_by().annotate(is_new=is_new, fails=fails)
+    if unit:
+        begin = Trunc(at, unit, output_field=DateTimeField(), tzinfo=UTC)
+        rows, by = rows.annotate(at=begin), ["at", *by]
+    return rows.values(*by).annotate(calls=Count("*"))
+
+
+def _health(rows: Sequence[dict[str, Any]]) -> Health:
+    return Health(
+        _calls(row for row in rows if row["is_new"]), _calls(row for row in rows if not row["is_new"])
+    )
 
 
 def _calls(rows: Iterable[dict[str, Any]]) -> Calls:

@@ -65,14 +65,11 @@ def next_step_at(release: Release, calls: int, now: datetime) -> datetime | None
     return ends if now < ends or calls >= LEAST_CALLS else None
 
 
-def shown(app: App, release: Release, now: datetime) -> dict[str, Any]:
-    """What people and programs read about a release. At most four statements."""
+def shown(app: App, release: Release, now: datetime, figures: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What people and programs read about a release, with its `figures` if they are read already. At most four statements."""
     version, state = release.version, release.state
-    health = release.final_health
-    calls = 0
-    if health is None:
-        figures = health_of(release, release.started_at)
-        health, calls = as_json(figures), figures.new.number
+    health = figures or release.final_health or as_json(health_of(release, release.started_at))
+    calls = health["new"]["calls"]
     if state == ReleaseState.ROLLING and release.watched_from != release.started_at:
         calls = health_of(release, release.watched_from).new.number
     return {

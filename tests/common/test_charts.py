@@ -88,6 +88,12 @@ def test_few_points_are_named_below_the_plot(number: int, names: list[str]) -> N
     assert [tick.text for tick in found.ticks] == names
 
 
+def test_plot_that_is_over_marks_no_day_as_today() -> None:
+    over = drawn(Series("A", "ok", [1, 2, 3]), is_over=True)
+    assert [tick.text for tick in over.ticks] == ["18 Nov", "19 Nov", "20 Nov"]
+    assert 'class="today"' not in render_to_string("components/chart.html", {"chart": over})
+
+
 def test_points_can_be_hours() -> None:
     now = datetime(2026, 11, 20, 12, tzinfo=UTC)
     found = drawn(Series("A", "ok", [1, 2]), points=[Point(now - timedelta(hours=1)), Point(now)])

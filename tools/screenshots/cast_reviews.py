@@ -209,7 +209,44 @@ def reviewed(app: Any, reviewer: Any) -> Any:
     }
     notes = "Nice idea.\n\nMend the two points above, then submit it again."
     reject(submission=third, reviewer=reviewer, notes=notes, findings=findings)
+    in_steps(version)
     return type(app).objects.get(pk=app.pk)
+
+
+def in_steps(version: Any) -> None:
+    """Its release in steps ended some hours ago, with the figures of a day and a half in which it worked a little worse."""
+    from datetime import UTC, timedelta
+    from math import sin
+
+    from django.utils import timezone
+
+    from installations.models import Installation
+    from marketplace.models import Release
+
+    def figures(calls: int, failed: int, p95: int) -> dict[str, Any]:
+        return {"calls": calls, "failed": failed, "failureRate": failed / calls, "p95Ms": p95}
+
+    hour = timezone.now().astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    history = [
+        {
+            "at": (hour - timedelta(hours=ago)).isoformat(),
+            "new": figures(60, (2, 1, 1, 0)[ago // 3 % 4], 220 + round(40 * sin(ago / 3))),
+            "old": figures(200, (3, 2, 0)[ago // 4 % 3], 190 + round(25 * sin(ago / 4))),
+        }
+        for ago in range(3, 36)
+        if ago not in (11, 12)
+    ]
+    health = {"new": figures(2040, 34, 258), "old": figures(6800, 57, 214)}
+    now = timezone.now()
+    Release.objects.filter(version=version).update(
+        mode="STEPS",
+        started_at=now - timedelta(hours=35),
+        ended_at=now - timedelta(hours=3),
+        final_health={**health, "unit": "hour", "history": history},
+    )
+    Installation.objects.filter(app=version.app_id, is_test=False).update(
+        installed_at=now - timedelta(days=3)
+    )
 
 
 def reviews_of(developer: Any, reviewer: Any) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from common.errors import ServiceError
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
+from developers.portal.release.plots import plots_of
+from extensions.releases.health import figures_of
 from extensions.releases.watch import shown
 from marketplace.models import STEPS, App, Release
 from marketplace.queries import release_of
@@ -37,9 +39,11 @@ def release(request: HttpRequest, app: App) -> HttpResponse:
     found = release_of(app)
     context: dict[str, Any] = {"app": app, "release": found}
     if found is not None:
-        figures = shown(app, found, timezone.now())
+        history = found.final_health or figures_of(found)
+        figures = shown(app, found, timezone.now(), history)
         context |= {
             "figures": figures,
+            "plots": plots_of(found, history),
             "steps": [(each, each <= found.percent) for each in STEPS],
             "actions": releases.actions_of(app, found),
             "earlier": found.earlier,

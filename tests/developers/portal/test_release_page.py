@@ -1,17 +1,22 @@
 """The portal's page **Release**, and who else sees a release (contract, section 10)."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import Business, User
+from extensions.enums import CallOutcome
+from extensions.models import HookCall
 from installations.models import Installation
 from installations.services.approval import follow_all
 from marketplace.enums import AppStatus
-from marketplace.models import App
+from marketplace.models import App, Release
 from marketplace.services import releases, reviews
 from tests import factories
+from tests.developers.api.releases.rolling import POINT, call
 from tests.merchants.pages import installed, page_of
 from tests.pages import signed_in, text_of, unescaped
 
@@ -82,6 +87,51 @@ def test_before_the_first_approval(stars: App, dana: User, sam: User) -> None:
     assert "No approved version yet" in text_of(client.get(PAGE))
     assert client.get(f"{PAGE}take-back/").status_code == 302
     assert signed_in(sam).get(PAGE).status_code == 404
+
+
+def plots(client: Client) -> dict[str, list[list[str]]]:
+    """The tables behind the plots: the newest hour or day first."""
+    found = {}
+    for figure in re.findall(r"<figure.*?</figure>", unescaped(client.get(PAGE)), re.DOTALL):
+        rows = re.findall(r"<tr>(.*?)</tr>", figure, re.DOTALL)
+        title = words(re.findall(r"<h3.*?</h3>", figure, re.DOTALL)[0])
+        found[title] = [
+            [words(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)] for row in rows
+        ]
+    return found
+
+
+def words(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
+@pytest.mark.spec(RELEASES, "Two plots side by side: failures and p95, of the new version and of the old one")
+@pytest.mark.usefixtures("stopped_clock")
+def test_plots(rolling: App, dana: User) -> None:
+    """By hours, as long as the release is young; and they are kept when it ends."""
+    client = signed_in(dana)
+    assert "No calls." in text_of(client.get(PAGE))
+    Release.objects.update(started_at=timezone.now() - timedelta(hours=2))
+    new, old = sorted(Installation.objects.with_app(), key=lambda each: not each.is_in_release)[:2]
+    factories.hook(rolling, POINT)
+    Installation.objects.filter(pk=new.pk).update(followed_at=timezone.now() - timedelta(hours=2))
+    call(new, number=3, took=80)
+    call(new, outcome=CallOutcome.TIMEOUT, took=5000)
+    call(old, number=8, took=40)
+    call(old, number=2, took=90)
+    HookCall.objects.filter(duration_ms=90).update(called_at=timezone.now() - timedelta(hours=1))
+    shown = plots(client)
+    assert [row[1:] for row in shown["Failures"]] == [
+        ["New version", "Old version"], ["25 %", "0 %"], ["–", "0 %"], ["–", "–"],
+    ]  # fmt: skip
+    assert [row[1:] for row in shown["p95"][1:]] == [["5,000 ms", "40 ms"], ["–", "90 ms"], ["–", "–"]]
+    page = text_of(client.get(PAGE))
+    assert "1 of 4" in page
+    assert "0 of 10" in page
+    releases.take_back(app=rolling, by=dana)
+    follow_all()
+    HookCall.objects.all().delete()
+    assert plots(client) == shown
 
 
 @pytest.mark.spec(RELEASES, "Steps are chosen at the submission, once there is a version to compare with")

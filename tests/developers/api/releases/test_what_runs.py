@@ -194,6 +194,11 @@ def test_live_saves(api: Api, first: App, twenty: list[Installation], sandbox: B
     assert running(old.business).keys() == {"stars", "order.calculate_discounts"}
     assert running(new.business).keys() == {"stars"}
     assert running(new.business)["stars"]["name"] == "Ratings"
+    by_pk = {each.pk: each for each in twenty}  # with their tokens
+    defaults = [
+        client_of(by_pk[each.pk]).get("/app-api/installation").json()["settings"] for each in (new, old)
+    ]
+    assert defaults == [{"a": "x"}, {}], "defaults come with the step, too"
     api("patch", url, {"liveSaves": True})
     assert running(old.business).keys() == {"stars"}, "what was saved since is live"
     assert app.status == AppStatus.APPROVED
