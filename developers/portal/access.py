@@ -6,10 +6,12 @@ from typing import Any, cast
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 
 from accounts.models import User
 from common.web.forms.kept import signed_in
 from developers import limits
+from developers.portal.times import own_zone, zone_of
 from marketplace.access import require_role
 from marketplace.enums import AppRole
 from marketplace.queries import own_app_by_slug
@@ -18,7 +20,10 @@ Page = Callable[..., HttpResponse]
 
 
 def developer_page(view: Page) -> Page:
-    """A page for developers. Redirects to sign-in without a session; answers 403 to other roles."""
+    """A page for developers. Redirects to sign-in without a session; answers 403 to other roles.
+
+    Its times are in the person's zone.
+    """
 
     @signed_in
     @wraps(view)
@@ -27,7 +32,9 @@ def developer_page(view: Page) -> Page:
             raise PermissionDenied("The portal is for developers. Your account has another role.")
         if request.method == "POST":
             limits.count_request(current_developer(request))
-        return view(request, *args, **kwargs)
+        request.own_zone = own_zone(request)  # type: ignore[attr-defined]
+        with timezone.override(zone_of(request)):
+            return view(request, *args, **kwargs)
 
     return guarded
 

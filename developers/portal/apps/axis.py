@@ -1,4 +1,4 @@
-"""The axis that all plots of an overview share: hours of the sandbox store, or days of merchants' stores, both in UTC."""
+"""The axis that all plots of an overview share: hours of the sandbox store, or days of merchants' stores, both as UTC begins them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,6 +6,8 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlencode
+
+from django.utils import timezone
 
 from common.web.charts import Point
 
@@ -54,8 +56,8 @@ class Axis:
         return number if 0 <= number < len(self.begins) else None
 
     def at(self, begin: datetime) -> date:
-        """As plots name it: hours by a time, days by a date."""
-        return begin if self.step < timedelta(days=1) else begin.date()
+        """As plots name it: hours by a time in the zone of the page, days by a date."""
+        return timezone.localtime(begin) if self.step < timedelta(days=1) else begin.date()
 
     def points(self, link: Callable[[dict[str, Any]], str]) -> list[Point]:
         """Each leads to `link` with its range as filters."""
@@ -71,4 +73,4 @@ def filtered(url: str, **filters: Any) -> Callable[[dict[str, Any]], str]:
 
 
 def _minute(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%dT%H:%M}"
+    return f"{moment:%Y-%m-%dT%H:%M}Z"
