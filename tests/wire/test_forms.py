@@ -62,7 +62,7 @@ BUTTONS = {
     "merchants:order_cancel", "merchants:order_status", "merchants:page_delete", "merchants:page_undo", "merchants:pause",
     "merchants:place_block", "merchants:product_archive", "merchants:product_delete", "merchants:product_restore",
     "merchants:reconsent", "merchants:remove_block", "merchants:resume", "merchants:review_delete", "merchants:staff_remove",
-    "merchants:staff_role", "merchants:uninstall",
+    "merchants:staff_role",
     "portal:checks", "portal:delivery_resend", "portal:invitation", "portal:member_remove", "portal:member_role",
     "portal:transfer_accept", "portal:transfer_withdraw", "portal:erase_now", "portal:group_resend", "portal:hook_reset",
     "portal:manifest_restore", "portal:test_change", "portal:test_install", "portal:test_uninstall", "portal:version_restore",
@@ -136,6 +136,7 @@ NEW = [
 ACTS = [
     Row("merchants:orders_move", "/merchant/orders/", {"order": ["{order}"]}, "/merchant/orders/move/", press={"status": "CONFIRMED"}),
     Row("merchants:staff", "/merchant/staff/", {"email": "kim@example.com", "role": "MANAGER"}),
+    Row("merchants:uninstall", "/merchant/apps/{installation}/uninstall/", {"reason": "Too slow"}),
     Row("portal:app_delete", "/portal/apps/{slug}/delete/", {"slug": "{slug}"}),
     Row("portal:client_secret", "/portal/apps/{slug}/credentials/regenerate/", {"slug": "{slug}"}),
     Row("portal:device", "/portal/device/?user_code={code}", {"user_code": "{code}"}, "/portal/device/"),

@@ -1,4 +1,4 @@
-"""An app's figures (contract, section 9): its installs, and its deliveries over the last 30 UTC days.
+"""An app's figures (contract, section 9): its installs, and its deliveries over the last 30 UTC days, or another period.
 
 Only production installs of real businesses count. Test installs and installs on sandboxes are left out.
 """
@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from django.core.cache import cache
 from django.db.models import Count, Q, QuerySet, Sum
-from django.db.models.functions import TruncDate
+from django.db.models.functions import TruncDate, TruncHour
 from django.utils import timezone
 
 from common.db.replica import may_lag
@@ -26,8 +26,36 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class Period:
+    """The time that figures are about: UTC days, of which the last is today, or hours."""
+
+    name: str
+    points: int
+    step: timedelta = timedelta(days=1)
+
+    @property
+    def is_hours(self) -> bool:
+        return self.step < timedelta(days=1)
+
+    def begins(self, now: datetime | None = None) -> list[datetime]:
+        """Of each point, the oldest first."""
+        last = (now or timezone.now()).astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+        last = last if self.is_hours else last.replace(hour=0)
+        return [last - ago * self.step for ago in range(self.points - 1, -1, -1)]
+
+
+MONTH: Final = Period("30d", counting.DAYS)
+PERIODS: Final = {
+    each.name: each
+    for each in (Period("24h", 24, timedelta(hours=1)), Period("7d", 7), MONTH, Period("90d", 90))
+}
+
+
+@dataclass(frozen=True, slots=True)
 class DeliveryDay:
-    """One UTC day of an app; see `DailyDeliveryCount`. `duration_ms` is the sum over `answered` attempts."""
+    """One UTC day of an app, or an hour by its beginning; see `DailyDeliveryCount`. `duration_ms` is the sum over `answered`
+    attempts.
+    """
 
     date: date
     successful: int = 0
@@ -45,7 +73,7 @@ class InstallDay:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryFigures:
-    """Sums over thirty days. A rate or mean is None if there is nothing to divide by."""
+    """Sums over a period. A rate or mean is None if there is nothing to divide by."""
 
     successful: int
     failed: int
@@ -79,7 +107,7 @@ class Analytics:
     active_installs: int
     installs: list[InstallDay]
     deliveries: list[DeliveryDay]
-    before: DeliveryFigures  # of the thirty days before
+    before: DeliveryFigures  # of as much time before
 
     @property
     def delivered(self) -> DeliveryFigures:
@@ -87,7 +115,7 @@ class Analytics:
 
     @property
     def installed(self) -> int:
-        """The installs within the thirty days."""
+        """The installs within the period."""
         return sum(day.installs for day in self.installs)
 
     @property
@@ -95,13 +123,13 @@ class Analytics:
         return sum(day.uninstalls for day in self.installs)
 
 
-def analytics(app: App, *, now: datetime | None = None) -> Analytics:
-    """Always seven statements. With more than 10,000 installations the figures may be a minute old."""
-    now, key = now or timezone.now(), f"analytics:{app.pk}"
+def analytics(app: App, *, period: Period = MONTH, now: datetime | None = None) -> Analytics:
+    """At most seven statements. With more than 10,000 installations the figures may be a minute old."""
+    now, key = now or timezone.now(), f"analytics:{app.pk}:{period.name}"
     kept = _from_cache(key)
     if kept is not None:
         return kept
-    found = _analytics(app, now)
+    found = _analytics(app, period, now)
     if found.total_installs > COUNTED_EXACTLY:
         with suppress(Exception):  # as below
             cache.set(key, found, REMEMBERED)
@@ -118,39 +146,46 @@ def _from_cache(key: str) -> Analytics | None:
 
 
 @may_lag
-def _analytics(app: App, now: datetime) -> Analytics:
+def _analytics(app: App, period: Period, now: datetime) -> Analytics:
     counted = _counted(app)
     totals = counted.aggregate(total=Count("pk"), active=Count("pk", filter=Q(uninstalled_at=None)))
     return Analytics(
         total_installs=totals["total"],
         active_installs=totals["active"],
-        installs=_install_days(counted, now),
-        deliveries=delivery_days(app, now=now),
-        before=DeliveryFigures.of([thirty_days_before(app, now=now)]),
+        installs=_install_days(counted, period, now),
+        deliveries=delivery_days(app, period=period, now=now),
+        before=DeliveryFigures.of([sums_before(app, period=period, now=now)]),
     )
 
 
-def delivery_days(app: App, *, now: datetime | None = None) -> list[DeliveryDay]:
-    """Thirty days, oldest first and today last, with zeros for days without deliveries.
+def delivery_days(app: App, *, period: Period = MONTH, now: datetime | None = None) -> list[DeliveryDay]:
+    """The oldest first, with zeros for days without deliveries.
 
-    Today and yesterday are read from the attempts, earlier days from the daily counts: the last count of a day runs in
-    the first hour of the next.
+    Hours, today and yesterday are read from the attempts, earlier days from the daily counts: the last count of a day runs
+    in the first hour of the next.
     """
-    today = _today(now)
-    yesterday, first = today - timedelta(days=1), counting.first_day(today)
-    counts = DailyDeliveryCount.objects.filter(app=app, date__gte=first, date__lt=yesterday)
+    begins = period.begins(now)
+    if period.is_hours:
+        made = counting.made_between(begins[0], begins[-1] + period.step).filter(delivery__app_id=app.pk)
+        found = counting.figures_by(made, hour=TruncHour("attempted_at", tzinfo=UTC))
+        hours = {figures.pop("hour"): figures for figures in found}
+        return [DeliveryDay(hour, **hours.get(hour, {})) for hour in begins]
+    dates = [begin.date() for begin in begins]
+    counts = DailyDeliveryCount.objects.filter(app=app, date__gte=dates[0], date__lt=dates[-2])
     days = {figures.pop("date"): figures for figures in counts.values("date", *counting.FIGURES)}
-    days |= {day: _from_rows(app, day) for day in (yesterday, today)}
-    each_day = (first + timedelta(days=number) for number in range(counting.DAYS))
-    return [DeliveryDay(day, **days.get(day, {})) for day in each_day]
+    days |= {begin.date(): _from_rows(app, begin, begin + period.step) for begin in begins[-2:]}
+    return [DeliveryDay(day, **days.get(day, {})) for day in dates]
 
 
-def thirty_days_before(app: App, *, now: datetime | None = None) -> DeliveryDay:
-    """The sums of the thirty days before those of `delivery_days`. `date` is the first of them."""
-    until = counting.first_day(_today(now))
-    first = until - timedelta(days=counting.DAYS)
-    counts = DailyDeliveryCount.objects.filter(app=app, date__gte=first, date__lt=until)
-    return DeliveryDay(first, **counts.aggregate(**{name: Sum(name, default=0) for name in counting.FIGURES}))
+def sums_before(app: App, *, period: Period = MONTH, now: datetime | None = None) -> DeliveryDay:
+    """The sums of as much time before `delivery_days`. `date` is where it begins."""
+    until = period.begins(now)[0]
+    first = until - period.points * period.step
+    if period.is_hours:
+        return DeliveryDay(first, **_from_rows(app, first, until))
+    counts = DailyDeliveryCount.objects.filter(app=app, date__gte=first.date(), date__lt=until.date())
+    sums = counts.aggregate(**{name: Sum(name, default=0) for name in counting.FIGURES})
+    return DeliveryDay(first.date(), **sums)
 
 
 def thirty_days(app: App, *, now: datetime | None = None) -> DeliveryFigures:
@@ -163,24 +198,28 @@ def _counted(app: App) -> QuerySet[Installation]:
     return Installation.objects.filter(app=app, is_test=False, business__is_sandbox=False)
 
 
-def _install_days(counted: QuerySet[Installation], now: datetime) -> list[InstallDay]:
-    """Thirty days, oldest first and today last."""
-    today = _today(now)
-    days = [today - timedelta(days=ago) for ago in range(counting.DAYS - 1, -1, -1)]
-    made, ended = (_by_day(counted, field, days[0]) for field in ("installed_at", "uninstalled_at"))
-    return [InstallDay(day, made.get(day, 0), ended.get(day, 0)) for day in days]
+def _install_days(counted: QuerySet[Installation], period: Period, now: datetime) -> list[InstallDay]:
+    """The oldest first."""
+    begins = period.begins(now)
+    made, ended = (
+        _by_point(counted, field, period, begins[0]) for field in ("installed_at", "uninstalled_at")
+    )
+    points = begins if period.is_hours else [begin.date() for begin in begins]
+    return [InstallDay(point, made.get(point, 0), ended.get(point, 0)) for point in points]
 
 
-def _by_day(counted: QuerySet[Installation], field: str, first: date) -> dict[date, int]:
-    since = datetime(first.year, first.month, first.day, tzinfo=UTC)
-    days = counted.filter(**{f"{field}__gte": since}).annotate(day=TruncDate(field, tzinfo=UTC)).order_by()
-    return dict(days.values_list("day").annotate(number=Count("pk")))
+def _by_point(
+    counted: QuerySet[Installation], field: str, period: Period, since: datetime
+) -> dict[date, int]:
+    cut = TruncHour if period.is_hours else TruncDate
+    rows = counted.filter(**{f"{field}__gte": since}).annotate(point=cut(field, tzinfo=UTC)).order_by()
+    return dict(rows.values_list("point").annotate(number=Count("pk")))
 
 
 def _today(now: datetime | None) -> date:
     return (now or timezone.now()).astimezone(UTC).date()
 
 
-def _from_rows(app: App, day: date) -> dict[str, Any]:
-    made = counting.made_on(day).filter(delivery__app_id=app.pk)
+def _from_rows(app: App, start: datetime, end: datetime) -> dict[str, Any]:
+    made = counting.made_between(start, end).filter(delivery__app_id=app.pk)
     return {name: figures[name] for figures in counting.figures_by_app(made) for name in counting.FIGURES}

@@ -47,27 +47,39 @@ def first_day(today: date) -> date:
 
 def made_on(day: date) -> QuerySet[Attempt]:
     """The attempts of a UTC day on production installs of real businesses."""
-    start = midnight(day)
+    return made_between(midnight(day), midnight(day) + timedelta(days=1))
+
+
+def made_between(start: datetime, end: datetime) -> QuerySet[Attempt]:
+    """The attempts from `start` to before `end` on production installs of real businesses."""
     return Attempt.objects.filter(
         attempted_at__gte=start,
-        attempted_at__lt=start + timedelta(days=1),
+        attempted_at__lt=end,
         delivery__webhook__installation__is_test=False,
         delivery__webhook__installation__business__is_sandbox=False,
     )
 
 
-@may_lag
 def figures_by_app(attempts: QuerySet[Attempt]) -> list[dict[str, Any]]:
     """One `{"app_id", "successful", "failed", "answered", "duration_ms"}` for each app with such attempts."""
+    return figures_by(attempts, app_id=F("delivery__webhook__installation__app"))
+
+
+@may_lag
+def figures_by(attempts: QuerySet[Attempt], **key: Any) -> list[dict[str, Any]]:
+    """The same, for each value of one expression."""
     newest = Q(number=F("delivery__attempt_count"))
     succeeded = Q(http_status__gte=200, http_status__lt=300)
     answered = Q(http_status__isnull=False)
-    by_app = attempts.order_by().values(app_id=F("delivery__webhook__installation__app"))
-    figures = by_app.annotate(
-        successful=Count("number", filter=newest & succeeded),
-        failed=Count("number", filter=newest & (~succeeded | ~answered)),
-        answered=Count("number", filter=answered),
-        duration_ms=Coalesce(Sum("duration_ms", filter=answered), 0),
+    figures = (
+        attempts.order_by()
+        .values(**key)
+        .annotate(
+            successful=Count("number", filter=newest & succeeded),
+            failed=Count("number", filter=newest & (~succeeded | ~answered)),
+            answered=Count("number", filter=answered),
+            duration_ms=Coalesce(Sum("duration_ms", filter=answered), 0),
+        )
     )
     return [dict(row) for row in figures]
 

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django.utils import timezone
 
 from common.web.charts import Point
+from webhooks.insight.analytics import Period
 
 HOURS: Final = 24
 DAYS: Final = 7
@@ -36,6 +37,10 @@ class Axis:
         if place == Place.SANDBOX:
             last, step, number = hour, timedelta(hours=1), HOURS
         return cls(tuple(last - ago * step for ago in range(number - 1, -1, -1)), step)
+
+    @classmethod
+    def of_period(cls, period: Period, now: datetime | None = None) -> "Axis":
+        return cls(tuple(period.begins(now)), period.step)
 
     @property
     def first(self) -> datetime:
