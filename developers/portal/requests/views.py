@@ -22,6 +22,7 @@ from developers.portal.deliveries.forms import MAX_CHOICES
 from developers.portal.filter_forms import MAX_NEW, news
 from developers.portal.hooks.views import OUTCOMES
 from developers.portal.requests import descriptions as request_descriptions
+from developers.portal.requests.failures import failures_of
 from developers.portal.requests.forms import RequestFilterForm
 from marketplace.models import App
 from marketplace.services.apps import update_app
@@ -48,6 +49,7 @@ def request_list(request: HttpRequest, app: App) -> HttpResponse:
         "query": form.query_string,
         "gaps": gaps,
         "deprecated": deprecated_use(app),
+        **failures_of(app),
         "installed": app.installations.active().exists(),
     }
     return render(
