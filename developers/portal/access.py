@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts.models import User
 from common.web.forms.kept import signed_in
 from developers import limits
+from developers.portal.switcher import other_apps
 from developers.portal.times import own_zone, zone_of
 from marketplace.access import require_role
 from marketplace.enums import AppRole
@@ -50,7 +51,7 @@ def app_page(view: Page) -> Page:
 def page_for(*, reads: AppRole, writes: AppRole) -> Callable[[Page], Page]:
     """Like `app_page`, for members with at least these roles: to look, and to send forms. Others get a 403 that names their role.
 
-    Templates read the role as `request.app_role`.
+    Templates read the role as `request.app_role`, and the person's other apps as `request.other_apps`.
     """
 
     def decorate(view: Page) -> Page:
@@ -61,6 +62,7 @@ def page_for(*, reads: AppRole, writes: AppRole) -> Callable[[Page], Page]:
             app = own_app_by_slug(person, slug)
             role = require_role(app, person, writes if request.method == "POST" else reads)
             request.app_role = role  # type: ignore[attr-defined]
+            request.other_apps = other_apps(request, app)  # type: ignore[attr-defined]
             return view(request, app, *args, **kwargs)
 
         return with_app
