@@ -88,6 +88,16 @@ def test_list_without_apps_offers_to_create_one(browser: Client) -> None:
     assert "Create app" in page
 
 
+def test_list_without_apps_leads_to_examples_and_the_command_line(browser: Client) -> None:
+    html = browser.get("/portal/").content.decode()
+    links = re.findall(r'href="(/portal/create/\?example=(\w+))"', html)
+    assert len(links) == 3
+    for link, key in links:
+        assert re.search(rf'value="{key}"[^>]* checked', browser.get(link).content.decode()), key
+    assert "extension-platform new my-app --template flask" in text_of(browser.get("/portal/"))
+    assert 'href="/docs/guides/first-app/"' in html
+
+
 def test_switcher_leads_to_the_same_page_of_another_app(
     browser: Client, app: App, dana: User, sam: User
 ) -> None:
