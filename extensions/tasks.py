@@ -4,6 +4,7 @@ from uuid import UUID
 
 from celery import shared_task
 
+from common.db.alone import alone
 from extensions.hooks import relaying, retention
 from extensions.releases import mails, watch
 from extensions.services import costs, notices, scripts
@@ -30,8 +31,9 @@ def find_scripts() -> None:
 
 
 @shared_task
+@alone
 def look_at_scripts() -> None:
-    """Fetch the scripts that are due. May run several times at once."""
+    """Fetch the scripts that are due. Servers that are slow or silent take one thread of one worker."""
     scripts.look_at_due()
 
 

@@ -145,7 +145,7 @@ class StoreSettingsAdmin(ServiceAdmin):
         set_delivery_fee(business=obj.business, fee=form.cleaned_data["delivery_fee"])
 
 
-class ReadOnlyInline(admin.TabularInline):
+class OrderInline(admin.TabularInline):
     extra = 0
     can_delete = False
 
@@ -156,11 +156,11 @@ class ReadOnlyInline(admin.TabularInline):
         return False
 
 
-class ItemInline(ReadOnlyInline):
+class ItemInline(OrderInline):
     model = OrderItem
 
 
-class PaymentInline(ReadOnlyInline):
+class PaymentInline(OrderInline):
     model = Payment
 
 

@@ -12,11 +12,11 @@ from django.core.files.base import File
 from common.files import buckets
 
 
-class Refused(Exception):
+class NotTaken(Exception):
     """The command didn't take the batch."""
 
 
-class Folder:
+class InFolder:
     """One file for each batch. A file has its name only when it is complete; before that its name begins with a dot."""
 
     def __init__(self, path: Path) -> None:
@@ -75,9 +75,9 @@ class Pipe:
             except BrokenPipeError:
                 has_read = False
         if process.returncode:
-            raise Refused(f"{self._arguments[0]} ended with {process.returncode}")
+            raise NotTaken(f"{self._arguments[0]} ended with {process.returncode}")
         if not has_read:
-            raise Refused(f"{self._arguments[0]} ended before it had read the batch")
+            raise NotTaken(f"{self._arguments[0]} ended before it had read the batch")
 
 
-Target = Folder | Bucket | Pipe
+Target = InFolder | Bucket | Pipe

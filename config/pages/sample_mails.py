@@ -15,6 +15,7 @@ from conformance.enums import Change
 from conformance.queries import Broken
 from conformance.rules import RULES
 from conformance.services.weekly_mails import weekly_context
+from extensions.models import WatchedScript
 from extensions.releases.mails import halt_context, halt_subject
 from extensions.services.script_mails import News, script_context
 from stores.enums import Accent
@@ -29,7 +30,7 @@ LONG: Final = "Check the signature before anything else.\n\nThen answer within f
 
 def sample_mails() -> dict[str, EmailMultiAlternatives]:
     """By the template's name without its folder and suffix."""
-    made = {**_of_accounts(), **_of_apps(), **_of_members(), **_of_stores()}
+    made = _of_accounts() | _of_apps() | _of_versions() | _of_members() | _of_stores() | _of_buyers()
     return {
         template.rpartition("/")[2]: letter(
             subject=subject, to="sam@example.com", template=f"{template}.txt", context=context, frame=frame
@@ -75,88 +76,71 @@ def _of_accounts() -> Made:
     return {f"accounts/mail/{name}": (subject, base | more, None) for name, (subject, more) in said.items()}
 
 
+NAME, SLUG = "Loyalty Stars", "loyalty-stars"
+APP: Final = Sample(name=NAME, developer=Sample(name="Dana Lindqvist"))
+TO_DEVELOPER: Final = {"app": APP, "person": APP.developer}
+
+
 def _of_apps() -> Made:
-    app = Sample(name="Loyalty Stars", developer=Sample(name="Dana Lindqvist"))
     submission = Sample(version="1.4.0", notes=LONG)
     message = Sample(from_reviewer=True, text=LONG, submission=submission)
+    review_page = _page(f"portal/apps/{SLUG}/review/")
+    approved = {
+        "approved": True,
+        "listed": True,
+        "listing": _page(f"marketplace/{SLUG}/"),
+        "review_page": review_page,
+    }
     endpoint = Sample(
         url="https://stars.example.com/webhooks/orders",
         id="01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a03",
         failing_since=AT - timedelta(hours=72),
         disabled_reason="No event was accepted for 72 hours.",
     )
-    broken = [Broken(RULES["WH005"], "Sent ten minutes ago: responded 200 in 12 ms, expected 401.")]
-    app_page = "portal/apps/loyalty-stars"
+    disabled = {
+        "groups": [(Stage.DISABLED, [endpoint])],
+        "rest": 2,
+        "disabled": True,
+        "page": _page(f"portal/apps/{SLUG}/webhooks/"),
+    }
     return {
         "marketplace/mail/decision": (
-            "Loyalty Stars 1.4.0 is approved",
-            {
-                "app": app,
-                "person": app.developer,
-                "submission": submission,
-                "approved": True,
-                "listed": True,
-                "listing": _page("marketplace/loyalty-stars/"),
-                "review_page": _page(f"{app_page}/review/"),
-            },
+            f"{NAME} 1.4.0 is approved",
+            TO_DEVELOPER | {"submission": submission} | approved,
             None,
         ),
         "marketplace/mail/review_message": (
-            "Loyalty Stars 1.4.0: message about the review",
-            {
-                "person": app.developer,
-                "app": app,
-                "message": message,
-                "page": _page(f"{app_page}/review/#messages"),
-            },
+            f"{NAME} 1.4.0: message about the review",
+            TO_DEVELOPER | {"message": message, "page": f"{review_page}#messages"},
             None,
         ),
+        "webhooks/mail/health": (f"{NAME}: webhooks have been disabled", TO_DEVELOPER | disabled, None),
+    }
+
+
+def _of_versions() -> Made:
+    """Of what was approved, and isn't as it was."""
+    script = WatchedScript(
+        url="https://stars.example.com/stars.js",
+        digests={"sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
+        pins=["sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="],
+    )
+    broken = [Broken(RULES["WH005"], "Sent ten minutes ago: responded 200 in 12 ms, expected 401.")]
+    why = "24 of 200 calls failed with the new version, and 10 of 1,000 with the old one."
+    return {
         "conformance/mail/weekly": (
-            "Loyalty Stars: the listing says that it doesn’t pass its checks",
-            {
-                "person": app.developer,
-                **weekly_context("Loyalty Stars", "loyalty-stars", Change.LISTED, broken, "sample"),
-            },
+            f"{NAME}: the listing says that it doesn’t pass its checks",
+            TO_DEVELOPER | weekly_context(NAME, SLUG, Change.LISTED, broken, "sample"),
             None,
         ),
         "extensions/mail/script": (
-            "Loyalty Stars: a script isn’t on stores’ pages any more",
-            {
-                "person": app.developer,
-                **script_context(
-                    "https://stars.example.com/stars.js",
-                    "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-                    "Loyalty Stars",
-                    "loyalty-stars",
-                    News.DOES_NOT_MATCH,
-                ),
-            },
+            f"{NAME}: a script isn’t on stores’ pages any more",
+            TO_DEVELOPER | script_context(script, NAME, SLUG, News.DOES_NOT_MATCH),
             None,
         ),
         "extensions/mail/halted": (
-            halt_subject("Loyalty Stars", "1.4.0"),
-            {
-                "person": app.developer,
-                **halt_context(
-                    "Loyalty Stars",
-                    "1.4.0",
-                    "loyalty-stars",
-                    5,
-                    "24 of 200 calls failed with the new version, and 10 of 1,000 with the old one.",
-                ),
-            },
-            None,
-        ),
-        "webhooks/mail/health": (
-            "Loyalty Stars: webhooks have been disabled",
-            {
-                "app": app,
-                "person": app.developer,
-                "groups": [(Stage.DISABLED, [endpoint])],
-                "rest": 2,
-                "disabled": True,
-                "page": _page(f"{app_page}/webhooks/"),
-            },
+            halt_subject(NAME, "1.4.0"),
+            TO_DEVELOPER | halt_context(NAME, "1.4.0", SLUG, 5, why),
             None,
         ),
     }
@@ -177,29 +161,20 @@ def _of_members() -> Made:
     }
 
 
+STORE: Final = Business(
+    name="Harbour Bakery",
+    slug="harbour-bakery",
+    owner=User(name="Mary Holm"),
+    address="3 Harbour Street",
+    timezone="Europe/Copenhagen",
+)
+
+
 def _of_stores() -> Made:
-    store = Business(
-        name="Harbour Bakery",
-        slug="harbour-bakery",
-        owner=User(name="Mary Holm"),
-        address="3 Harbour Street",
-        timezone="Europe/Copenhagen",
-    )
-    app = Sample(name="Loyalty Stars")
-    about = {"app": app, "business": store, "page": _page("merchant/apps/sample/")}
+    about = {"app": APP, "business": STORE, "page": _page("merchant/apps/sample/")}
     capability = Sample(title="Shine", detail="A script from stars.example.com/shine.js on every page")
-    order = _order(store)
-    buyers = {
-        "order": order,
-        "store": store,
-        "page": "https://stores.example/orders/sample/",
-        "is_delivery": False,
-    }
-    to_merchant = {"business": store, "page": _page("merchant/orders/sample/")}
-    yours, theirs = (
-        replace(frame, accent=ACCENTS[Accent.AMBER])
-        for frame in (merchant_frame(store), store_frame(store, str(WHY)))
-    )
+    to_merchant = {"business": STORE, "page": _page("merchant/orders/sample/")}
+    yours = replace(merchant_frame(STORE), accent=ACCENTS[Accent.AMBER])
     return {
         "extensions/mail/question": (
             "Loyalty Stars asks for more permissions in Harbour Bakery",
@@ -223,7 +198,7 @@ def _of_stores() -> Made:
         ),
         "stores/mail/new_orders": (
             "New order 1061, $26.30",
-            to_merchant | {"order": order, "payment": "Cash, when the customer receives the order"},
+            to_merchant | {"order": _order(STORE), "payment": "Cash, when the customer receives the order"},
             yours,
         ),
         "stores/mail/low_stock": (
@@ -237,15 +212,23 @@ def _of_stores() -> Made:
             to_merchant | {"reviews": [Sample(product=Sample(name="Rye loaf"), rating=5)]},
             yours,
         ),
-        "stores/mail/order_placed": (
-            "Order 1061 at Harbour Bakery",
-            buyers | {"pay_before": AT},
-            theirs,
-        ),
+    }
+
+
+def _of_buyers() -> Made:
+    frame = replace(store_frame(STORE, str(WHY)), accent=ACCENTS[Accent.AMBER])
+    about = {
+        "order": _order(STORE),
+        "store": STORE,
+        "page": "https://stores.example/orders/sample/",
+        "is_delivery": False,
+    }
+    return {
+        "stores/mail/order_placed": ("Order 1061 at Harbour Bakery", about | {"pay_before": AT}, frame),
         "stores/mail/order_status": (
             "Order 1061 is ready – Harbour Bakery",
-            buyers | {"standing": "Your order is ready for pickup."},
-            theirs,
+            about | {"standing": "Your order is ready for pickup."},
+            frame,
         ),
     }
 

@@ -2,7 +2,7 @@
 
 1. `plan`: each listed app has a moment of the week, by a hash of its id.
 2. `claim`: a worker claims a due app. Workers do that one after the other, so that no two check the same host at once, nor
-   within an hour of any other check of it.
+   within an hour of any other check of it that the platform sent. Developers can't put it off for longer than a day.
 3. `conclude`: what failed is kept, and a change is mailed. A worker that dies before leaves a lease that ends.
 """
 
@@ -35,7 +35,8 @@ log = logging.getLogger(__name__)
 
 WEEK: Final = timedelta(days=7)
 APART: Final = timedelta(hours=1)  # from any other check of the same host
-LEASE: Final = timedelta(minutes=5)  # a run takes at most a minute and a half
+PUT_OFF: Final = timedelta(days=1)  # at most, by checks that developers ask for
+LEASE: Final = timedelta(minutes=5)  # a run takes at most a minute and a half, and is repeated once
 ANOTHER_WEEK: Final = timedelta(days=6)  # a check that comes earlier counts as the same week's
 MOST_AT_ONCE: Final = 2  # so that workers have time for other tasks
 MOST_TRIES: Final = 3  # in one week, if none has a result
@@ -64,7 +65,7 @@ def slot(app_id: UUID, after: datetime) -> datetime:
 
 def plan(now: datetime) -> None:
     """Rows for apps that are newly listed. One that doesn't pass is due at once when it has a new version."""
-    listed = App.objects.listed().select_related("approved_version")
+    listed = App.objects.listed().select_related("approved_version").order_by("pk")
     new = listed.exclude(pk__in=WeeklyCheck.objects.values("pk"))
     WeeklyCheck.objects.bulk_create(
         (WeeklyCheck(app=app, due_at=slot(app.pk, now), **_of_version(app)) for app in new),
@@ -111,11 +112,12 @@ def claim(*, now: datetime) -> WeeklyCheck | None:
     under_way = list(_of_listed().filter(started_at__gt=now - LEASE).select_related("app__approved_version"))
     if len(under_way) >= MOST_AT_ONCE:
         return None
-    busy = _busy_hosts(under_way, now)
+    busy, busy_with_ours = _busy_hosts(under_way, now)
     free = Q(started_at=None) | Q(started_at__lte=now - LEASE)
     due = _of_listed().filter(free, due_at__lte=now).order_by("due_at", "pk")
     for row in due.select_related("app__approved_version")[:LOOKED_AT]:
-        until = [busy[host] for host in hosts_of(_approved(row.app)) if host in busy]
+        waits_for = busy_with_ours if _was_put_off(row, now) else busy
+        until = [waits_for[host] for host in hosts_of(_approved(row.app)) if host in waits_for]
         if row.tries >= MOST_TRIES:
             log.error("The weekly check of %s never ended, and is left out this week.", row.app.slug)
             row.due_at, row.tries, row.started_at = slot(row.pk, now), 0, None
@@ -136,18 +138,24 @@ def _one_after_the_other() -> None:
             cursor.execute("SELECT pg_advisory_xact_lock(hashtext('conformance_weekly'))")
 
 
-def _busy_hosts(under_way: Iterable[WeeklyCheck], now: datetime) -> dict[str, datetime]:
-    """Hosts with a check, each with the moment from which on it may have another one."""
-    busy = {host: now + APART for row in under_way for host in hosts_of(_approved(row.app))}
+def _was_put_off(row: WeeklyCheck, now: datetime) -> bool:
+    """Whether its moment of this week was long ago."""
+    return now - (slot(row.pk, now) - WEEK) > PUT_OFF
+
+
+Busy = dict[str, datetime]  # hosts, each with the moment from which on it may have another check
+
+
+def _busy_hosts(under_way: Iterable[WeeklyCheck], now: datetime) -> tuple[Busy, Busy]:
+    """With all checks that the platform sends, and with weekly ones alone. Command lines send theirs themselves."""
+    ours: Busy = {host: now + APART for row in under_way for host in hosts_of(_approved(row.app))}
+    everyones = dict(ours)
     recent = Run.objects.filter(pk__gte=first_id_at(now - APART), started_at__gt=now - APART)
-    for run in recent.select_related("app", "version"):
-        for host in _hosts_of_run(run):
-            busy[host] = max(run.started_at + APART, busy.get(host, run.started_at))
-    return busy
-
-
-def _hosts_of_run(run: Run) -> set[str]:
-    return {urlsplit(run.origin).hostname or ""} if run.origin else hosts_of(run.version or run.app)
+    for run in recent.exclude(sender=Sender.DEVELOPER).select_related("app", "version"):
+        for host in hosts_of(run.version or run.app):
+            for busy in (ours, everyones) if run.sender == Sender.WEEKLY else (everyones,):
+                busy[host] = max(run.started_at + APART, busy.get(host, run.started_at))
+    return everyones, ours
 
 
 def hosts_of(tried: AppFields) -> set[str]:
@@ -161,7 +169,10 @@ def hosts_of(tried: AppFields) -> set[str]:
 def _check(claimed: WeeklyCheck, now: datetime | None) -> bool:
     app = claimed.app
     try:
-        run = check_app(app=app, version=_approved(app), sender=Sender.WEEKLY)
+        run = _run(app)
+        new = _failed_in(run) - {*claimed.accepted_rules, *claimed.failed_rules}
+        if new and new.isdisjoint(_failed_in(again := _run(app))):
+            run = again  # what failed was a problem of ours, or of a moment
     except ServiceError as error:  # suspended meanwhile
         log.info("The weekly check of %s was left out: %s", app.slug, error.message)
         _let_go(claimed, now or timezone.now())
@@ -172,6 +183,10 @@ def _check(claimed: WeeklyCheck, now: datetime | None) -> bool:
             return conclude(claimed=claimed, run=run, now=now or timezone.now())
         _let_go(claimed, now or timezone.now())
     return False
+
+
+def _run(app: App) -> Run:
+    return check_app(app=app, version=_approved(app), sender=Sender.WEEKLY)
 
 
 def _is_still_what_stores_run(run: Run) -> bool:
@@ -190,11 +205,8 @@ def conclude(*, claimed: WeeklyCheck, run: Run, now: datetime) -> bool:
     row = WeeklyCheck.objects.select_for_update().filter(pk=claimed.pk).first()
     if row is None or row.started_at != claimed.started_at:
         return False
-    outcomes = {each.rule.id: each.outcome for each in results_of(run)}
-    failed = {rule for rule, outcome in outcomes.items() if outcome == Outcome.FAIL}
-    passed = {rule for rule, outcome in outcomes.items() if outcome in (Outcome.PASS, Outcome.WARN)}
-    if not failed and run.status == RunStatus.FAILED:
-        failed = {LATE.id}
+    passed = {each.rule.id for each in results_of(run) if each.outcome in (Outcome.PASS, Outcome.WARN)}
+    failed = _failed_in(run)
     row.accepted_rules = [rule for rule in row.accepted_rules if rule not in passed]
     change = _record(row, sorted(failed - set(row.accepted_rules)), now)
     row.started_at, row.tries, row.checked_at, row.due_at = None, 0, now, slot(row.pk, now)
@@ -202,6 +214,11 @@ def conclude(*, claimed: WeeklyCheck, run: Run, now: datetime) -> bool:
     if change is not None:
         transaction.on_commit(partial(mail_change, row, run, change))
     return True
+
+
+def _failed_in(run: Run) -> set[str]:
+    failed = {each.rule.id for each in results_of(run) if each.outcome == Outcome.FAIL}
+    return {LATE.id} if not failed and run.status == RunStatus.FAILED else failed
 
 
 def _record(row: WeeklyCheck, failed: list[str], now: datetime) -> Change | None:

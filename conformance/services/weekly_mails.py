@@ -28,6 +28,7 @@ def mail_change(row: WeeklyCheck, run: Run, change: Change) -> None:
     """Once the result is committed. A failing mail server is logged, and the portal shows the same."""
     app = run.app
     context = weekly_context(app.name, app.slug, change, broken_rules(row, run), str(run.pk))
+    context["is_on_listing"] = row.is_on_listing
     for person in people_to_notify(app):
         if not wants_mail(person, MailKind.CHECKS):
             continue

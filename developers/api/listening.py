@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from time import monotonic
 from typing import Final
+from uuid import UUID
 
 from django.conf import settings
 
@@ -42,7 +43,7 @@ class Work:
 
 def wait_for_work(
     app: App,
-    slot: int,
+    listener: tuple[int, UUID | None],
     *,
     busy: Collection[str],
     room: int,
@@ -52,17 +53,18 @@ def wait_for_work(
 ) -> Work:
     """What has come, as soon as something has, and after `seconds` at the latest.
 
-    `authenticate` raises once the token no longer works; it is asked each second. `has_left`: whether the client has
+    `listener` is as for `beat`. `authenticate` raises once the token no longer works; it is asked each second. `has_left`: whether the client has
     hung up; it is asked before anything is handed out. Raises `Conflict` if another listener has replaced this one,
     `NotFound` if it has ended.
     """
+    slot, _ = listener
     store = listeners.store_of(slot)
     with _thread() as granted:
         end, beat_at = monotonic() + (seconds if granted else 0.0), 0.0
         while True:
             if monotonic() >= beat_at:
                 authenticate()
-                beat(app, slot)
+                beat(app, listener)
                 beat_at = monotonic() + BEAT_EVERY
             if has_left():
                 return Work()
@@ -77,9 +79,11 @@ def wait_for_work(
             wakeups.wait(listeners.wakeup(slot), min(left, BEAT_EVERY))
 
 
-def beat(app: App, slot: int) -> None:
+def beat(app: App, listener: tuple[int, UUID | None]) -> None:
+    """`listener`: its slot, and the only test store that it is for."""
+    slot, store = listener
     if not listeners.beat(slot, app=app):
-        raise Conflict(REPLACED) if listeners.is_replaced(app) else NotFound(ENDED)
+        raise Conflict(REPLACED) if listeners.is_replaced(app, store) else NotFound(ENDED)
 
 
 @lru_cache(maxsize=1)

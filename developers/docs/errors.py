@@ -229,7 +229,7 @@ HOOK_OUTCOMES: Final = {
     CallOutcome.HTTP_ERROR: ("Your server answered another status than 2xx.", "Look at your log. A redirect counts as an error, too."),
     CallOutcome.NOT_JSON: ("The answer is not JSON, or was cut off.", "Answer a JSON object with 2xx."),
     CallOutcome.UNEXPECTED: ("The answer is JSON, but a field is missing or wrong.", "Compare it with the hook catalog. Try it in the portal checks each field."),
-    CallOutcome.BREAKER_OPEN: ("The hook failed several times in a row, so it is skipped for a while.", "Correct the cause, then reset the breaker on the page Hooks."),
+    CallOutcome.BREAKER_OPEN: ("The hook failed several times in a row, so it is skipped for a while.", "Correct the cause, then reset the breaker on the page Hook calls."),
     CallOutcome.NO_TIME_LEFT: ("Apps before yours used up the store's time for apps.", "Nothing to correct in your app; a lower priority runs earlier."),
 }  # fmt: skip
 

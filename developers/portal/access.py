@@ -11,10 +11,12 @@ from django.utils import timezone
 from accounts.models import User
 from common.web.forms.kept import signed_in
 from developers import limits
+from developers.portal.navigation import Place
 from developers.portal.switcher import other_apps
 from developers.portal.times import own_zone, zone_of
 from marketplace.access import require_role
 from marketplace.enums import AppRole
+from marketplace.models import App
 from marketplace.queries import own_app_by_slug
 
 Page = Callable[..., HttpResponse]
@@ -51,7 +53,7 @@ def app_page(view: Page) -> Page:
 def page_for(*, reads: AppRole, writes: AppRole) -> Callable[[Page], Page]:
     """Like `app_page`, for members with at least these roles: to look, and to send forms. Others get a 403 that names their role.
 
-    Templates read the role as `request.app_role`, and the person's other apps as `request.other_apps`.
+    Templates read the role as `request.app_role`, where they are as `request.place`, and the person's other apps as `request.other_apps`.
     """
 
     def decorate(view: Page) -> Page:
@@ -61,8 +63,7 @@ def page_for(*, reads: AppRole, writes: AppRole) -> Callable[[Page], Page]:
             person = current_developer(request)
             app = own_app_by_slug(person, slug)
             role = require_role(app, person, writes if request.method == "POST" else reads)
-            request.app_role = role  # type: ignore[attr-defined]
-            request.other_apps = other_apps(request, app)  # type: ignore[attr-defined]
+            enter_app(request, app, role)
             return view(request, app, *args, **kwargs)
 
         return with_app
@@ -74,6 +75,14 @@ computing_page = page_for(reads=AppRole.VIEWER, writes=AppRole.VIEWER)
 """An `app_page` whose form only computes."""
 developers_page = page_for(reads=AppRole.DEVELOPER, writes=AppRole.DEVELOPER)
 owners_page = page_for(reads=AppRole.OWNER, writes=AppRole.OWNER)
+
+
+def enter_app(request: HttpRequest, app: App, role: str) -> None:
+    """Make the page that is rendered for this request one of the app's."""
+    route = request.resolver_match.url_name if request.resolver_match else None
+    request.app_role = role  # type: ignore[attr-defined]
+    request.other_apps = other_apps(request, app)  # type: ignore[attr-defined]
+    request.place = Place(app, role, route or "", request.path)  # type: ignore[attr-defined]
 
 
 def current_developer(request: HttpRequest) -> User:

@@ -1,6 +1,7 @@
 """What a developer finds in the portal: their apps, by name or id, and by id what their apps sent, received and called."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from uuid import UUID
 
 from django.db.models import Q
@@ -10,6 +11,7 @@ from accounts.models import User
 from activity.models import ApiCall
 from common.ids import parse_id
 from common.web.found import MOST, Found
+from developers.portal.navigation import SECTIONS
 from installations.models import Installation
 from marketplace.models import App
 from marketplace.queries import own_apps
@@ -29,6 +31,18 @@ def in_portal(person: User, text: str) -> Iterator[Found]:
         )
     if wanted:
         yield from _with_id(list(apps), wanted)
+    else:
+        yield from islice(_pages(apps[:MOST], text.lower()), MOST)
+
+
+def _pages(apps: Iterable[App], text: str) -> Iterator[Found]:
+    """By their heading, of the newest apps."""
+    tabs = [(each, section.icon) for section in SECTIONS for each in section.tabs if not each.is_for_owner]
+    for tab, icon in tabs:
+        if tab.name.lower().startswith(text):
+            for app in apps:
+                url = reverse(f"portal:{tab.route}", args=[app.slug])
+                yield Found("Page of an app", tab.name, app.name, url, icon)
 
 
 def _with_id(apps: Sequence[App], wanted: UUID) -> Iterator[Found]:

@@ -63,6 +63,8 @@ urlpatterns = [
     path(
         "apps/<slug:slug>/webhooks/<str:webhook_id>/resume/", webhooks.webhook_resume, name="webhook_resume"
     ),
+    path("apps/<slug:slug>/logs/", requests.log_list, name="logs"),
+    path("apps/<slug:slug>/logs/new/", requests.log_news, name="log_news"),
     path("apps/<slug:slug>/requests/", requests.request_list, name="requests"),
     path("apps/<slug:slug>/requests/new/", requests.request_news, name="request_news"),
     path("apps/<slug:slug>/requests/<str:call_id>/", requests.request_page, name="request"),

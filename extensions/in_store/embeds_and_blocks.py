@@ -13,9 +13,9 @@ from extensions import definitions
 from extensions.definitions import Block, Embed
 from extensions.enums import ExtensionType
 from extensions.models import ExtensionState, LiveDefinition, Placement, WatchedScript
+from extensions.models.scripts import matches
 from extensions.queries import Extension, defaults_of, extensions_on, overlaid, running_installations
 from extensions.schemas import resolved
-from extensions.script_content import matches
 from installations.models import Installation, is_in_release
 from stores.models import SitePage
 
@@ -77,20 +77,21 @@ def embeds_among(found: Sequence[Extension]) -> list[StoreEmbed]:
 
 def _held_back(found: Sequence[Extension], defined: Sequence[Embed]) -> set[UUID]:
     """The pinned scripts that served something else at the last look, by definition."""
-    pinned = {
-        (each.installation.app_id, embed.url): embed
+    pinned = [
+        (each.installation.app_id, embed)
         for each, embed in zip(found, defined, strict=True)
         if embed.integrity
-    }
+    ]
     if not pinned or not settings.WATCH_SCRIPTS:
         return set()
     watched = WatchedScript.objects.filter(
-        app__in={app_id for app_id, _ in pinned}, url__in={url for _, url in pinned}
+        app__in={app_id for app_id, _ in pinned}, url__in={embed.url for _, embed in pinned}
     )
+    served = {(app_id, url): digests for app_id, url, digests in watched.values_list("app", "url", "digests")}
     return {
         embed.id
-        for app_id, url, digests in watched.values_list("app", "url", "digests")
-        if (embed := pinned.get((app_id, url))) and not matches(digests, embed.integrity)
+        for app_id, embed in pinned
+        if not matches(served.get((app_id, embed.url), {}), embed.integrity)
     }
 
 

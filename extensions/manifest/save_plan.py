@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Count
 
 from extensions.enums import ExtensionType
-from extensions.manifest.sync import Change, Changes, plan
+from extensions.manifest.sync import Changes, DefinitionChange, plan
 from extensions.models import ExtensionState, Placement
 from extensions.queries import waiting_in
 from installations.models import Installation
@@ -62,7 +62,7 @@ def in_words(app: App, document: Mapping[str, Any]) -> Plan:
     figures = _figures(app, changes)
     waiting = {(each.type, each.key) for each in waiting_in(app, document)}
 
-    def line(change: Change, word: str, kind: str) -> PlannedChange:
+    def line(change: DefinitionChange, word: str, kind: str) -> PlannedChange:
         said = _line(change, word, kind, figures)
         waits = (change.defined.type, change.defined.key) in waiting
         return replace(said, waits=True, reach=WAITS) if waits else said
@@ -91,13 +91,13 @@ def _counts(rows: Iterable[tuple[UUID, int]]) -> dict[UUID, int]:
     return dict(rows)
 
 
-def _line(change: Change, word: str, kind: str, figures: _Figures) -> PlannedChange:
+def _line(change: DefinitionChange, word: str, kind: str, figures: _Figures) -> PlannedChange:
     defined = change.defined
     reach = _ended(change, figures) if word == OFF else _reach(change, figures)
     return PlannedChange(word, kind, defined.type.label, defined.key, defined.name, reach)
 
 
-def _reach(change: Change, figures: _Figures) -> str:
+def _reach(change: DefinitionChange, figures: _Figures) -> str:
     """Where it runs, or will run."""
     row = change.former.pk if change.former else None
     installs = _counted(figures.installs, "installation")
@@ -115,7 +115,7 @@ def _reach(change: Change, figures: _Figures) -> str:
             return f"In the sidebar of {installs}."
 
 
-def _ended(change: Change, figures: _Figures) -> str:
+def _ended(change: DefinitionChange, figures: _Figures) -> str:
     """Where it runs no longer."""
     row = change.former.pk if change.former else None
     installs = _counted(figures.installs, "installation")

@@ -13,7 +13,7 @@ from marketplace.models import App
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DefinitionChange:
     """`defined` is the new definition, or the old one if it is removed. `former` is its row, if it had one."""
 
     defined: Defined
@@ -28,10 +28,10 @@ class Change:
 class Changes:
     """By what becomes of them. `moved` only changed their position in the list, which is not reported."""
 
-    created: list[Change] = field(default_factory=list)
-    updated: list[Change] = field(default_factory=list)
-    deactivated: list[Change] = field(default_factory=list)
-    moved: list[Change] = field(default_factory=list)
+    created: list[DefinitionChange] = field(default_factory=list)
+    updated: list[DefinitionChange] = field(default_factory=list)
+    deactivated: list[DefinitionChange] = field(default_factory=list)
+    moved: list[DefinitionChange] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.created or self.updated or self.deactivated)
@@ -43,14 +43,14 @@ def plan(app: App, document: Mapping[str, Any]) -> Changes:
     changes = Changes()
     for defined in definitions_in(document):
         row = rows.pop((defined.type, defined.key), None)
-        change = Change(defined, row)
+        change = DefinitionChange(defined, row)
         if row is None:
             changes.created.append(change)
         elif not row.is_active or not same(row.content, defined.content):
             changes.updated.append(change)
         elif row.position != defined.position:
             changes.moved.append(change)
-    changes.deactivated += [Change(_as_it_was(row), row) for row in rows.values() if row.is_active]
+    changes.deactivated += [DefinitionChange(_as_it_was(row), row) for row in rows.values() if row.is_active]
     return changes
 
 

@@ -1,10 +1,20 @@
 """What the scripts of apps serve, looked at again and again."""
 
+from base64 import b64decode
+from collections.abc import Mapping
+
 from django.db import models
 from django.utils import timezone
 
 from common.ids import new_id
 from marketplace.models import App
+
+
+def matches(digests: Mapping[str, str], pin: str) -> bool:
+    """Whether a browser would run content with these hashes. An address that was never seen is given the benefit of the doubt."""
+    name, _, pinned = pin.partition("-")
+    known = digests.get(name)
+    return not known or b64decode(pinned) == bytes.fromhex(known)
 
 
 class WatchedScript(models.Model):
@@ -31,6 +41,8 @@ class WatchedScript(models.Model):
     problem = models.CharField(max_length=200, blank=True)
     problem_since = models.DateTimeField(null=True)
     mailed_at = models.DateTimeField(null=True)  # when a mail last said that it changed
+    told_unmatched = models.JSONField(default=list)  # the pins that don't match, by the last mail about pins
+    pin_mails = models.JSONField(default=list)  # when the mails about pins of the last 24 hours were sent
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["app", "url"], name="watched_script_of_app")]
@@ -45,6 +57,11 @@ class WatchedScript(models.Model):
     def sha256(self) -> str:
         """In hexadecimal; empty until a look has seen the script."""
         return str(self.digests.get("sha256", ""))
+
+    @property
+    def unmatched_pins(self) -> list[str]:
+        """Those that the content of the last look doesn't match."""
+        return [pin for pin in self.pins if not matches(self.digests, pin)]
 
 
 class ScriptChange(models.Model):

@@ -18,7 +18,7 @@ from accounts.models import User
 from common.errors import Coded, Conflict, Invalid
 from extensions.manifest import problems_of_manifest
 from extensions.manifest.content import definitions_in
-from extensions.manifest.sync import Change, Changes, plan, record, same
+from extensions.manifest.sync import Changes, DefinitionChange, plan, record, same
 from extensions.models import Definition, Manifest, ManifestSave
 from extensions.queries import manifest_document, waiting_in
 from extensions.services.releases import update_live
@@ -133,13 +133,13 @@ def _sync(app: App, document: Document, now: datetime) -> ChangeRecord:
     return record(changes, {(row.type, row.key): row.pk for row in [*created, *kept, *gone]})
 
 
-def _renewed(change: Change, now: datetime) -> Definition:
+def _renewed(change: DefinitionChange, now: datetime) -> Definition:
     row = _moved(change)
     row.content, row.is_active, row.updated_at = change.defined.content, True, now
     return row
 
 
-def _moved(change: Change) -> Definition:
+def _moved(change: DefinitionChange) -> Definition:
     assert change.former is not None
     change.former.position = change.defined.position
     return change.former

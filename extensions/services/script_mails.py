@@ -28,7 +28,7 @@ class News(TextChoices):
 def mail_news(script: WatchedScript, news: News) -> None:
     """Once the look is committed. A failing mail server is logged, and the portal shows the same."""
     app = script.app
-    context = script_context(script.url, script.sha256, app.name, app.slug, news)
+    context = script_context(script, app.name, app.slug, news)
     for person in people_to_notify(app):
         if not wants_mail(person, MailKind.CHECKS):
             continue
@@ -41,6 +41,6 @@ def mail_news(script: WatchedScript, news: News) -> None:
             log.exception("A developer of %s could not be notified about a script.", app.slug)
 
 
-def script_context(url: str, sha256: str, name: str, slug: str, news: News) -> dict[str, Any]:
+def script_context(script: WatchedScript, name: str, slug: str, news: News) -> dict[str, Any]:
     page = f"{settings.BASE_URL}/portal/apps/{slug}/scripts/"
-    return {"url": url, "sha256": sha256, "app_name": name, "news": news.value, "page": page}
+    return {"script": script, "app_name": name, "news": news.value, "page": page}

@@ -3,13 +3,11 @@
 Each is looked at once an hour, after the approval at once, and every five minutes while it isn't what its developer pinned.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import defaultdict
 from datetime import datetime, timedelta
 from functools import partial
 from time import monotonic
 from typing import Any, Final
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
@@ -21,21 +19,21 @@ from common.db.transactions import forbid_transaction
 from common.processes.background import enqueue_after_commit
 from extensions.enums import EmbedKind, ExtensionType
 from extensions.models import LiveDefinition, ScriptChange, WatchedScript
-from extensions.script_content import Content, Source, fetch, matches
+from extensions.script_content import NOT_ASKED, Content, Source, fetch
 from extensions.services.script_mails import News, mail_news
 from installations.models import Installation
 from marketplace.models import App
 from stores.addresses import store_origin
 
-EVERY: Final = timedelta(hours=1)
-SOONER: Final = timedelta(minutes=5)  # while it was never seen, or isn't what was pinned
-LEASE: Final = timedelta(
-    minutes=6
-)  # one look takes at most 40 seconds, and those at one host wait for each other
-AT_ONCE: Final = 8  # of at most 2 MiB each
-WORKS_FOR: Final = 45.0  # seconds in which a task begins another look
+EVERY: Final = timedelta(
+    minutes=58
+)  # and within the minute a task begins, so that a change is noticed within the hour
+SOONER: Final = timedelta(minutes=5)  # while it isn't what was pinned, and at first while it can't be fetched
+LOOKED_AT: Final = 200  # due scripts, by one statement
+WORKS_FOR: Final = 40.0  # seconds in which a task begins another request, of at most ten
 KEPT_CHANGES: Final = 100  # of a script
-ONE_MAIL_IN: Final = timedelta(hours=24)  # about a script that changes
+MAILS_IN: Final = timedelta(hours=24)
+PIN_MAILS: Final = 4  # about a script's pins in that time; and one about changes
 
 
 # Which are in force
@@ -54,17 +52,20 @@ def find_scripts(*, app: App | None = None, now: datetime | None = None) -> None
     now = now or timezone.now()
     in_force = _in_force(app)
     of_app = {} if app is None else {"app": app}
-    known = {(row.app_id, row.url): row for row in WatchedScript.objects.select_for_update().filter(**of_app)}
+    locked = WatchedScript.objects.select_for_update().filter(**of_app).order_by("pk")
+    known = {(row.app_id, row.url): row for row in locked}
     for key in known.keys() - in_force.keys():
         if known[key].is_in_force:
-            WatchedScript.objects.filter(pk=known[key].pk).update(is_in_force=False, pins=[])
+            WatchedScript.objects.filter(pk=known[key].pk).update(
+                is_in_force=False, pins=[], is_unmatched=False, told_unmatched=[]
+            )
     for key in known.keys() & in_force.keys():
         _update(known[key], in_force[key], now)
     new = in_force.keys() - known.keys()
     WatchedScript.objects.bulk_create(
         (
             WatchedScript(app_id=app_id, url=url, pins=in_force[app_id, url], in_force_since=now, due_at=now)
-            for app_id, url in new
+            for app_id, url in sorted(new)  # so that two don't wait for each other in a circle
         ),
         ignore_conflicts=True,
     )
@@ -101,44 +102,30 @@ def _update(row: WatchedScript, pins: list[str], now: datetime) -> None:
 
 
 def look_at_due(*, now: datetime | None = None) -> int:
-    """Fetch the scripts that are due, for a minute. Returns how many. Not inside a transaction."""
+    """Fetch the scripts that are due, for less than a minute. Returns how many. Not inside a transaction."""
     if not settings.WATCH_SCRIPTS:
         return 0
     forbid_transaction()
-    began, looked = monotonic(), 0
-    while monotonic() - began < WORKS_FOR and (claimed := _claim(now or timezone.now())):
-        for together in _at_different_hosts(claimed):
-            contents = fetch({row.pk: Source(row.url, page_with(row.app)) for row in together})
-            for row in together:
-                record(script=row, content=contents[row.pk], now=now or timezone.now())
-        looked += len(claimed)
+    until, looked = monotonic() + WORKS_FOR, 0
+    while monotonic() < until and (due := _due(now or timezone.now())):
+        sources = {row.pk: Source(row.url, row.app_id, page_with(row.app)) for row in due.values()}
+        for pk, content in fetch(sources, until=until):
+            at = now or timezone.now()
+            if content is NOT_ASKED:
+                WatchedScript.objects.filter(pk=pk).update(due_at=at + SOONER)
+            else:
+                record(script=due[pk], content=content, now=at)
+                looked += 1
     return looked
 
 
-@transaction.atomic
-def _claim(now: datetime) -> list[WatchedScript]:
-    """They are due again after the lease, if this worker dies."""
-    due = _watched().filter(due_at__lte=now).order_by("due_at", "pk")
-    rows = list(due.select_for_update(of=("self",), skip_locked=True).select_related("app")[:AT_ONCE])
-    WatchedScript.objects.filter(pk__in=[row.pk for row in rows]).update(due_at=now + LEASE)
-    return rows
+def _due(now: datetime) -> dict[UUID, WatchedScript]:
+    due = _watched().filter(due_at__lte=now).order_by("due_at", "pk").select_related("app")
+    return {row.pk: row for row in due[:LOOKED_AT]}
 
 
 def _watched() -> "QuerySet[WatchedScript]":
     return WatchedScript.objects.filter(is_in_force=True, app__suspended_at=None, app__deleted_at=None)
-
-
-def _at_different_hosts(rows: Iterable[WatchedScript]) -> list[list[WatchedScript]]:
-    """So that no server gets two requests at once."""
-    groups: list[list[WatchedScript]] = []
-    turns: Counter[str] = Counter()
-    for row in rows:
-        host = urlsplit(row.url).hostname or ""
-        if turns[host] == len(groups):
-            groups.append([])
-        groups[turns[host]].append(row)
-        turns[host] += 1
-    return groups
 
 
 def page_with(app: App) -> str:
@@ -154,27 +141,32 @@ def record(*, script: WatchedScript, content: Content, now: datetime) -> None:
     row = WatchedScript.objects.select_for_update().filter(pk=script.pk).first()
     if row is None:
         return
-    news = None
     if content.problem:
         row.problem, row.problem_since = content.problem, row.problem_since or now
     else:
-        news = _see(row, content, now)
-    row.due_at = now + (SOONER if not row.digests or row.is_unmatched else EVERY)
-    if news and _is_worth_a_mail(row, news, now):
-        transaction.on_commit(partial(mail_news, row, news))
+        is_change = _see(row, content, now)
+        if news := _pin_news(row, now) or (_change_news(row, now) if is_change else None):
+            transaction.on_commit(partial(mail_news, row, news))
+    row.due_at = now + _until_next(row, now)
     row.save()
 
 
-def _see(row: WatchedScript, content: Content, now: datetime) -> News | None:
+def _until_next(row: WatchedScript, now: datetime) -> timedelta:
+    """One that can't be fetched is left alone for as long as that has lasted, and looked at once an hour at last."""
+    if row.problem_since is not None:
+        return max(SOONER, min(EVERY, now - row.problem_since))
+    return SOONER if row.is_unmatched else EVERY
+
+
+def _see(row: WatchedScript, content: Content, now: datetime) -> bool:
+    """Whether it has changed."""
     digests, size = content.digests, len(content.body)
     is_change = bool(row.digests) and row.digests != digests
     if is_change:
         _keep_change(row, digests["sha256"], size, now)
     row.digests, row.size, row.seen_at, row.problem, row.problem_since = digests, size, now, "", None
-    was_unmatched, row.is_unmatched = row.is_unmatched, bool(unmatched_pins(row))
-    if row.is_unmatched != was_unmatched:
-        return News.DOES_NOT_MATCH if row.is_unmatched else News.MATCHES_AGAIN
-    return News.CHANGED if is_change and not row.is_unmatched else None
+    row.is_unmatched = bool(row.unmatched_pins)
+    return is_change
 
 
 def _keep_change(row: WatchedScript, sha256: str, size: int, now: datetime) -> None:
@@ -199,15 +191,22 @@ def changed_lately(since: datetime) -> "QuerySet[WatchedScript]":
     )
 
 
-def unmatched_pins(row: WatchedScript) -> list[str]:
-    return [pin for pin in row.pins if not matches(row.digests, pin)]
+# Mails. A script that is another one for each request mustn't fill a mailbox; the portal shows every change.
 
 
-def _is_worth_a_mail(row: WatchedScript, news: News, now: datetime) -> bool:
-    """A script that is another one for each request mustn't fill a mailbox. The portal shows every change."""
-    if news != News.CHANGED:
-        return True
-    if row.mailed_at is not None and now - row.mailed_at < ONE_MAIL_IN:
-        return False
+def _pin_news(row: WatchedScript, now: datetime) -> News | None:
+    """What the last mail about pins didn't say. Beyond a day's mails, it is said with the first look of the next."""
+    unmatched, told = set(row.unmatched_pins), set(row.told_unmatched)
+    row.pin_mails = [at for at in row.pin_mails if now - datetime.fromisoformat(at) < MAILS_IN]
+    is_news = bool(unmatched - told or (told and not unmatched))
+    if not is_news or len(row.pin_mails) >= PIN_MAILS:
+        return None
+    row.told_unmatched, row.pin_mails = sorted(unmatched), [*row.pin_mails, now.isoformat()]
+    return News.DOES_NOT_MATCH if unmatched else News.MATCHES_AGAIN
+
+
+def _change_news(row: WatchedScript, now: datetime) -> News | None:
+    if row.is_unmatched or (row.mailed_at is not None and now - row.mailed_at < MAILS_IN):
+        return None
     row.mailed_at = now
-    return True
+    return News.CHANGED

@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
 from django.conf import settings
+from django.utils import timezone
 
-from activity.use_in_stores import last_uses
+from activity.use_in_stores import last_uses, unused_since
 from installations.models import HistoryEntry, Installation
 from marketplace.scopes import SCOPES, Scope
 
@@ -18,7 +19,7 @@ class Grant:
 
     entry: HistoryEntry | None
     scopes: list[tuple[Scope, date | None]]  # each with the day of its last use in this store
-    is_logged: bool  # else its use isn't known
+    unused_since: datetime | None  # from when on a use would be known; None if it isn't
 
     @property
     def title(self) -> str:
@@ -32,7 +33,7 @@ def grants_of(installation: Installation, entries: Mapping[str, HistoryEntry]) -
     used = last_uses(entries.values())
     for name in installation.effective_scopes:
         together[entries.get(name)].append((SCOPES[name], used.get(name)))
-    grants = [
-        Grant(entry, scopes, bool(entries) and settings.LOG_API_CALLS) for entry, scopes in together.items()
-    ]
+    is_logged = bool(entries) and settings.LOG_API_CALLS
+    since = unused_since(installation, timezone.now()) if is_logged else None
+    grants = [Grant(entry, scopes, since) for entry, scopes in together.items()]
     return sorted(grants, key=lambda each: each.entry.at.timestamp() if each.entry else 0, reverse=True)

@@ -11,9 +11,10 @@ export class PlatformError extends Error {
 export class Unreachable extends PlatformError {}
 
 /** The platform answered with an error. `details` is empty unless the input was invalid. Name `requestId` to ask for help.
- * `code` is the stable name that /docs/errors/ explains, such as `missing_scope`; null if something in between answered. */
+ * `code` is the stable name that /docs/errors/ explains, such as `missing_scope`; null if something in between answered.
+ * `resourceMetadata` is where a 401 of the app API leads: the document that names its authorization server (RFC 9728). */
 export class ApiError extends PlatformError {
-  constructor(statusCode, message, error = "", details = [], requestId = null, code = null) {
+  constructor(statusCode, message, error = "", details = [], requestId = null, code = null, resourceMetadata = null) {
     super(`${statusCode}: ${message}`);
     this.statusCode = statusCode;
     this.reason = message;
@@ -21,6 +22,7 @@ export class ApiError extends PlatformError {
     this.details = details;
     this.requestId = requestId;
     this.code = code;
+    this.resourceMetadata = resourceMetadata;
   }
 }
 
@@ -58,7 +60,9 @@ export async function errorFrom(response) {
     return new RateLimited(message, error, /^\d+$/.test(wait) ? Number(wait) : null, requestId, code);
   }
   const details = Array.isArray(body.details) ? body.details : [];
-  return new ApiError(response.status, message, error, details, requestId, code);
+  const challenge = response.headers.get("WWW-Authenticate") ?? "";
+  const resourceMetadata = /\bresource_metadata="([^"]+)"/.exec(challenge)?.[1] ?? null;
+  return new ApiError(response.status, message, error, details, requestId, code, resourceMetadata);
 }
 
 /** The JSON object of a response, or null. */

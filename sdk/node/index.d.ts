@@ -285,6 +285,8 @@ export class ApiError extends PlatformError {
   readonly requestId: string | null;
   /** The stable name that /docs/errors/ explains; null if something in between answered. */
   readonly code: string | null;
+  /** Of a 401 of the app API: the document that names its authorization server (RFC 9728). */
+  readonly resourceMetadata: string | null;
 }
 export class RateLimited extends ApiError {
   /** Seconds. */

@@ -11,6 +11,9 @@ const DEADLINE = 10_000; // ms that an app has for a delivery
 const KEPT = 4096; // bytes of the answer to a delivery, and of that to a hook call
 const KEPT_OF_CALLS = 64 * 1024;
 const PAUSE = 250; // ms between two tries to reach the platform
+const LIMITED = 15; // seconds to wait for a limit that doesn't say
+const ATTACHED_WITHIN = 150_000; // ms
+const FAREWELL = 2_000; // ms at the end for what the app is answering
 const REPORTED_WITHIN = 10_000; // ms
 
 export class StoreListener {
@@ -22,7 +25,7 @@ export class StoreListener {
   #failure = null;
   #busy = new Set();
   #working = new Set();
-  #reported = []; // {event, delivery, succeeded}
+  #reported = []; // {event, delivery, status, error}
   #over = new AbortController();
   #waiting = [];
 
@@ -38,16 +41,18 @@ export class StoreListener {
 
   /** Resolves once the platform knows of it. */
   async start() {
-    await this.#attach();
+    await this.#attach(Date.now() + ATTACHED_WITHIN);
     this.#run().catch((error) => {
       this.#failure = error;
       this.#notify();
     });
   }
 
-  /** Wait for what the app is answering, and give the rest back to the platform. */
+  /** Wait a moment for what the app is answering, and give the rest back to the platform. */
   async stop() {
-    await Promise.allSettled(this.#working);
+    const moment = new AbortController();
+    await Promise.race([Promise.allSettled(this.#working), pause(FAREWELL, moment.signal)]);
+    moment.abort();
     this.#over.abort();
     if (this.#id) await this.#api.send("DELETE", `${this.#path}/${this.#id}`).catch(() => {});
   }
@@ -64,28 +69,33 @@ export class StoreListener {
 
   /** The delivery of an event that has succeeded, or that had so many attempts. */
   find(event, attempts, known) {
-    if (this.#failure) throw new Error("This test doesn't listen to its store any more.", { cause: this.#failure });
+    const cause = this.#failure;
+    if (cause) throw new Error(`This test doesn't listen to its store any more: ${cause.message}`, { cause });
     const tried = new Map();
     for (const each of this.#reported) {
       if (each.event !== event || known.has(each.delivery)) continue;
       tried.set(each.delivery, (tried.get(each.delivery) ?? 0) + 1);
-      if (attempts ? tried.get(each.delivery) >= attempts : each.succeeded) return each.delivery;
+      const succeeded = each.status >= 200 && each.status < 300;
+      if (attempts ? tried.get(each.delivery) >= attempts : succeeded) return each.delivery;
     }
     return undefined;
   }
 
-  /** The attempts at this event, for a message. */
-  seen(event) {
-    const tried = this.#reported.filter((each) => each.event === event);
-    const others = [...new Set(this.#reported.map((each) => each.event).filter((name) => name !== event))].sort();
-    const succeeded = tried.filter((each) => each.succeeded).length;
-    const counts = `${tried.length} attempts reached your app, ${succeeded} succeeded`;
-    return `${counts}. Other events: ${others.join(", ") || "none"}.`;
+  /** What has reached the app but these deliveries, for a message: a line for each event. */
+  came(known) {
+    const outcomes = new Map();
+    for (const { event, delivery, status, error } of this.#reported) {
+      if (known.has(delivery)) continue;
+      outcomes.set(event, [...(outcomes.get(event) ?? []), status ?? `no answer (${error})`]);
+    }
+    const lines = [...outcomes].sort().map(([event, ofEvent]) => `  ${event}: ${ofEvent.join(", ")}`);
+    return lines.join("\n") || "  none";
   }
 
-  async #attach() {
+  async #attach(until = Infinity) {
     const body = { testStoreId: this.#storeId };
-    this.#id = (await this.#api.record("POST", this.#path, { body })).listenerId;
+    const call = (signal) => this.#api.record("POST", this.#path, { body, signal });
+    this.#id = (await this.#call(call, until))?.listenerId;
   }
 
   async #run() {
@@ -96,23 +106,39 @@ export class StoreListener {
         this.#busy.add(delivery.lease);
         this.#begin(this.#deliver(delivery));
       }
-      for (const call of work?.hookCalls ?? []) this.#begin(this.#call(call));
-      if (work && (!room || work.pauseMs)) await sleep(work.pauseMs);
+      for (const call of work?.hookCalls ?? []) this.#begin(this.#hookCall(call));
+      if (work && (!room || work.pauseMs)) await pause(work.pauseMs, this.#over.signal);
     }
   }
 
-  /** Nothing if there was no answer, and it may be asked again. */
+  /** Nothing if it has to be asked again. */
   async #ask(body) {
     try {
-      return await this.#api.record("POST", `${this.#path}/${this.#id}/work`, { body, signal: this.#over.signal });
+      return await this.#call((signal) => this.#api.record("POST", `${this.#path}/${this.#id}/work`, { body, signal }));
     } catch (error) {
-      if (this.#over.signal.aborted) return null;
-      const status = error instanceof ApiError ? error.statusCode : 503;
-      if (status === 404) await this.#attach();
-      else if (status < 500 && !(error instanceof RateLimited)) throw error;
-      await sleep(error.retryAfter ? error.retryAfter * 1000 : PAUSE);
+      if (error.statusCode !== 404) throw error;
+      await this.#attach(); // it was silent for too long
       return null;
     }
+  }
+
+  /** Its answer, however long the platform can't be reached. Null once the listener is over. */
+  async #call(send, until = Infinity) {
+    const { signal } = this.#over;
+    while (!signal.aborted) {
+      try {
+        return await send(signal);
+      } catch (error) {
+        if (signal.aborted) return null;
+        const isLimited = error instanceof RateLimited;
+        const passes = isLimited || !(error instanceof ApiError) || error.statusCode >= 500;
+        const wait = isLimited ? (error.retryAfter ?? LIMITED) * 1000 : PAUSE;
+        if (!passes || Date.now() + wait > until) throw error;
+        if (isLimited) console.error(`${error.reason} Trying again in ${wait / 1000} s.`);
+        await pause(wait, signal);
+      }
+    }
+    return null;
   }
 
   #begin(work) {
@@ -123,28 +149,24 @@ export class StoreListener {
   async #deliver({ lease, id, event, ...sent }) {
     const answer = await this.#forward(sent, DEADLINE, KEPT);
     if (await this.#report({ deliveries: [{ lease, ...answer }] })) {
-      const succeeded = answer.httpStatus >= 200 && answer.httpStatus < 300;
-      this.#reported.push({ event, delivery: id, succeeded });
+      this.#reported.push({ event, delivery: id, status: answer.httpStatus, error: answer.error });
     }
     this.#busy.delete(lease);
     this.#notify();
   }
 
-  async #call({ id, timeoutMs, ...sent }) {
+  async #hookCall({ id, timeoutMs, ...sent }) {
     await this.#report({ hookCalls: [{ id, ...(await this.#forward(sent, timeoutMs, KEPT_OF_CALLS)) }] });
   }
 
   /** Whether the platform has it. What can't be reported in time, it resends. */
   async #report(body) {
-    for (const end = Date.now() + REPORTED_WITHIN; Date.now() < end; await sleep(PAUSE)) {
-      try {
-        await this.#api.send("POST", `${this.#path}/${this.#id}/answers`, { body });
-        return true;
-      } catch (error) {
-        if (error instanceof ApiError && error.statusCode < 500) return false;
-      }
+    const call = (signal) => this.#api.send("POST", `${this.#path}/${this.#id}/answers`, { body, signal });
+    try {
+      return (await this.#call(call, Date.now() + REPORTED_WITHIN)) !== null;
+    } catch {
+      return false;
     }
-    return false;
   }
 
   async #forward({ url, headers, body }, timeout, most) {
@@ -161,34 +183,41 @@ export class StoreListener {
   }
 }
 
-/** Post the same bytes and headers to the app. Never rejects. */
+/** A sleep that ends early, without an error. */
+const pause = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {});
+
+/**
+ * Post the same bytes and headers to the app. Never rejects. Once there is a status, that is the answer, however much of its body
+ * comes in time.
+ */
 function post(port, url, headers, text, timeout, most) {
   const { pathname, search } = new URL(url);
   const body = Buffer.from(text);
   const options = { host: "127.0.0.1", port, path: pathname + search, method: "POST", agent: false };
   return new Promise((resolve) => {
-    const fail = (error) => resolve({ httpStatus: null, error });
+    let end = (_, error) => resolve({ httpStatus: null, error });
     const sent = request({ ...options, headers: { ...headers, "Content-Length": body.length } }, (response) => {
       const parts = [];
       const { "retry-after": retryAfter } = response.headers;
-      const end = (whole) => {
-        const received = Buffer.concat(parts);
+      let size = 0;
+      end = (isWhole) => {
         resolve({
           httpStatus: response.statusCode,
-          body: received.subarray(0, most).toString("base64"),
-          truncated: !whole || received.length > most,
+          body: Buffer.concat(parts).subarray(0, most).toString("base64"),
+          truncated: !isWhole || size > most,
           ...(retryAfter && { retryAfter: retryAfter.slice(0, 100) }),
         });
+        sent.destroy();
       };
-      let size = 0;
       response.on("data", (part) => {
-        if (size <= most) parts.push(part);
+        parts.push(part);
         size += part.length;
+        if (size > most) end(false);
       });
       response.on("end", () => end(true)).on("error", () => end(false));
     });
-    sent.on("error", ({ code }) => fail(code === "ECONNREFUSED" ? "refused" : "reset"));
-    const timer = setTimeout(() => (fail("timeout_response"), sent.destroy()), timeout);
+    const timer = setTimeout(() => (end(false, "timeout_response"), sent.destroy()), timeout);
+    sent.on("error", ({ code }) => end(false, code === "ECONNREFUSED" ? "refused" : "reset"));
     sent.on("close", () => clearTimeout(timer));
     sent.end(body);
   });

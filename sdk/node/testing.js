@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { AppClient } from "./client.js";
@@ -11,6 +12,7 @@ import { Transport } from "./transport.js";
 const { EXTENSION_PLATFORM_URL: URL_, EXTENSION_PLATFORM_TOKEN: TOKEN, EXTENSION_PLATFORM_APP: APP } = process.env;
 const TIMEOUT = 60_000; // ms; a scenario takes up to half of it
 const BUSY_FOR = 30; // seconds
+const FILE = "extension-platform.json";
 const UNITS = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 };
 
 /** For `test(name, { skip }, …)`: false, or why tests on a store can't run. */
@@ -21,13 +23,16 @@ export const skip =
  * A store with your app installed. What happens there reaches the app at this port of this machine. It is deleted after the test
  * `t`, and by the platform after `expiresIn` seconds in any case.
  */
-export async function openStore(t, { port = Number(process.env.PORT ?? 3000), scenario, expiresIn } = {}) {
+export async function openStore(t, { port = Number(process.env.PORT || 3000), scenario, expiresIn } = {}) {
   if (skip) throw new Error(skip);
-  const api = new Transport({ baseUrl: URL_, token: TOKEN, timeout: TIMEOUT, waitOnRateLimit: true });
+  const options = { baseUrl: encrypted(URL_), token: TOKEN, timeout: TIMEOUT };
+  const api = new Transport({ ...options, waitOnRateLimit: true });
   const app = await findApp(api);
   const body = { scenario, expiresIn };
   const record = await api.record("POST", `/developer/apps/${app.id}/test-stores`, { body });
-  const store = new TestStore(api, app, record, port);
+  // The listener says itself why it waits.
+  const listener = new StoreListener(new Transport(options), app.id, record.id, port);
+  const store = new TestStore(api, app, record, listener);
   t.after(() => store.close());
   await store.listen();
   return store;
@@ -41,12 +46,12 @@ export class TestStore {
   #webhookId;
   #known = new Set(); // deliveries that a test waited for
 
-  constructor(api, app, record, port) {
+  constructor(api, app, record, listener) {
     this.#api = api;
     this.#app = app;
     this.#path = `/developer/test-stores/${record.id}`;
     this.#webhookId = record.webhookId;
-    this.#listener = new StoreListener(api, app.id, record.id, port);
+    this.#listener = listener;
     this.id = record.id;
     this.businessId = record.businessId;
     this.url = record.storeUrl;
@@ -63,8 +68,11 @@ export class TestStore {
 
   /** Delete the store. Should that fail, the platform does it at `expiresAt`. */
   async close() {
-    await this.#listener.stop();
-    await this.#api.send("DELETE", this.#path).catch(() => {});
+    try {
+      await this.#listener.stop();
+    } finally {
+      await this.#api.send("DELETE", this.#path).catch(() => {});
+    }
   }
 
   /** Of the app-defined webhook. An app without a Webhook URL gets it once the store is listened to. */
@@ -124,10 +132,11 @@ export class TestStore {
       over.abort();
       if (this.#listener.attempts > seen) [seen, end] = [this.#listener.attempts, Date.now() + timeout * 1000];
     }
-    const wanted = attempts ? `had ${attempts} attempts` : "was accepted";
+    const wanted = attempts ? `with ${attempts} attempts` : "that your app accepts";
     assert.ok(
       found,
-      `No delivery of ${event} ${wanted}, and for ${timeout} s nothing more came. ${this.#listener.seen(event)}`,
+      `Expected a delivery of ${event} ${wanted}. Nothing more arrived for ${timeout} s. ` +
+        `Your app's responses so far:\n${this.#listener.came(this.#known)}`,
     );
     if (!attempts) this.#known.add(found);
     return (await this.deliveries()).find((each) => each.id === found);
@@ -164,6 +173,14 @@ export function waits({ attempts }) {
   return attempts.slice(1).map(({ dueAt }, index) => (new Date(dueAt) - new Date(attempts[index].dueAt)) / 1000);
 }
 
+/** The address of a platform that a token may be sent to. */
+function encrypted(address) {
+  const { protocol, hostname } = new URL(address);
+  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(hostname) || hostname.endsWith(".localhost");
+  if (protocol === "https:" || (protocol === "http:" && isLocal)) return address;
+  throw new Error(`${address} would send your token unencrypted. Use https; http is for this machine only.`);
+}
+
 /** By EXTENSION_PLATFORM_APP, by the file that `extension-platform new` wrote, or the only one. */
 async function findApp(api) {
   const apps = [];
@@ -172,18 +189,23 @@ async function findApp(api) {
     apps.push(...data);
     more = page * 50 < total;
   }
-  const wanted = APP ?? (await appOfFolder()) ?? (apps.length === 1 ? apps[0].id : undefined);
-  const found = apps.find((each) => [each.id, each.slug, each.name].includes(wanted));
+  const wanted = APP || (await appOfFolder(process.cwd()));
+  const named = ["id", "slug", "name"].map((key) => apps.find((each) => each[key] === wanted)).find(Boolean);
+  const found = wanted ? named : apps.length === 1 && apps[0];
   if (found) return found;
   const slugs = apps.map((each) => each.slug).join(", ") || "none yet";
-  throw new Error(`Set EXTENSION_PLATFORM_APP to one of your apps: ${slugs}.`);
+  const problem = wanted ? `You have no app ${wanted}.` : "Set EXTENSION_PLATFORM_APP to the slug of an app.";
+  throw new Error(`${problem} Your apps: ${slugs}.`);
 }
 
-async function appOfFolder() {
+/** The app that the file in the nearest folder names, from here upward. */
+async function appOfFolder(folder) {
+  const file = join(folder, FILE);
   try {
-    return JSON.parse(await readFile("extension-platform.json", "utf8")).app;
+    return JSON.parse(await readFile(file, "utf8")).app;
   } catch (error) {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
+    if (error instanceof SyntaxError) throw new Error(`${file} must be a JSON object with "app", the ID of your app.`);
+    if (error.code !== "ENOENT") throw error;
   }
+  return dirname(folder) === folder ? undefined : appOfFolder(dirname(folder));
 }

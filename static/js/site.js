@@ -225,3 +225,9 @@ document.documentElement.dataset.scripted = "";
     if (event.persisted) document.querySelectorAll("form[data-sent]").forEach(release);
   });
 }
+
+// Tabs scroll on a phone: the chosen one is in sight.
+for (const tab of document.querySelectorAll(".tabs > [aria-current]")) {
+  const bar = tab.parentElement;
+  bar.scrollLeft += tab.getBoundingClientRect().right - bar.getBoundingClientRect().right;
+}

@@ -114,11 +114,11 @@ def rests(page: Page, asked: list[str]) -> None:
 
 def test_request_is_offered_as_it_arrives(portal: Any, call: Callable[[], None]) -> None:
     call()
-    page, asked = portal("/portal/apps/stars/requests/")
+    page, asked = portal("/portal/apps/stars/logs/")
     call()
     link = page.get_by_role("link", name="1 new")
     expect(link).to_be_visible(timeout=9 * SECONDS)
-    assert not [url for url in asked if "/requests/new/" not in url and "/static/" not in url]
+    assert not [url for url in asked if "/logs/new/" not in url and "/static/" not in url]
     rests(page, asked)
     call()
     show(page, hidden=False)

@@ -130,7 +130,7 @@ def _starting(prefix: str) -> re.Pattern[str]:
 @pytest.mark.parametrize("scripted", [True, False])
 def test_a_section_of_the_details_is_saved(portal: NewPage, stars: App, scripted: bool) -> None:
     page = portal("/portal/apps/stars/", java_script_enabled=scripted)
-    page.get_by_role("link", name="Details", exact=True).first.click()
+    page.get_by_role("link", name="Listing", exact=True).first.click()
     page.get_by_role("link", name="Access", exact=True).click()
     save, url = page.get_by_role("button", name="Save"), page.get_by_label("Redirect URL")
     expect(save).to_be_visible(visible=not scripted)  # with scripts, once something is unsaved

@@ -69,7 +69,7 @@ def test_cause_of_a_failing_webhook_is_found_and_resent_in_three_presses(
 ) -> None:
     page = portal("/portal/", java_script_enabled=scripted)
     page.get_by_role("link", name=stars.name).click()
-    page.get_by_role("link", name="Deliveries", exact=True).click()
+    page.get_by_role("link", name="A webhook endpoint is failing").click()
     expect(page.get_by_text("your endpoint answered 401, all to")).to_be_visible()
     expect(page.get_by_text("Usually its signature check fails")).to_be_visible()
     group = page.locator(".notice", has_text="no response within 10 seconds")

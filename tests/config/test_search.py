@@ -121,6 +121,13 @@ def test_reviewers_find_apps_and_no_store(houses: tuple[House, House]) -> None:
         assert f"Zebra {private}" not in listed
 
 
+def test_pages_are_found_by_their_heading(houses: tuple[House, House]) -> None:
+    mine = houses[0]
+    assert "/portal/apps/Okapi-stars/deliveries/" in found(mine.developer, "deliv")
+    assert "Zebra" not in found(mine.developer, "deliv")
+    assert f"/merchant/orders/?store={mine.shop.slug}" in found(mine.merchant, "orders")
+
+
 def test_results_open(houses: tuple[House, House]) -> None:
     mine = houses[0]
     for person in (mine.developer, mine.merchant):

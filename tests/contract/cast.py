@@ -51,6 +51,8 @@ class Cast:
     app_delivery: str
     paid_order: str
     check: str
+    member: str = ""
+    store: str = ""  # for tests of the tested app
     spare_orders: list[str] = field(default_factory=list)
     spare_webhooks: list[str] = field(default_factory=list)
     spare_apps: list[str] = field(default_factory=list)
@@ -83,7 +85,7 @@ def make(*, receiver_url: str, spare: int = 3) -> Cast:
     tested_webhook = helpers.webhook(Installation.objects.get(app=tested), receiver_url, EVENTS)
     paid = _order(sandbox, product, payment_method="acme:wallet")
     factories.payment(paid, provider=str(app.pk), invoice_id="inv-77")
-    return Cast(
+    cast = Cast(
         access_token=installation.raw_token,
         developer_token=tokens.issue(dana).access,
         client_id=app.client_id,
@@ -108,6 +110,8 @@ def make(*, receiver_url: str, spare: int = 3) -> Cast:
         spare_webhooks=[str(helpers.webhook(installation, receiver_url, EVENTS).pk) for _ in range(spare)],
         spare_apps=[str(_app(dana).pk) for _ in range(spare)],
     )
+    cast.member, cast.store = member_of(cast), store_for_tests(cast.tested_app)
+    return cast
 
 
 def check_of(app: App) -> str:

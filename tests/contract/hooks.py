@@ -44,6 +44,8 @@ def known(label: str, name: str, number: int) -> str | None:
         "number": 1,
         "listenerId": 1,  # of no listener: what waits would make the run wait
         "checkId": CAST["check"],
+        "memberId": CAST["member"],
+        "storeId": CAST["store"],
     }
     return str(ids[name])
 

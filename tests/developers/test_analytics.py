@@ -305,6 +305,47 @@ def test_approvals_are_marked_on_their_day(browser: Client, app: App, at_shop: W
     assert "Version 1.3.0" not in shown
 
 
+@pytest.mark.parametrize(
+    ("name", "points", "rate", "before", "installs"),
+    [
+        ("24h", 24, "50.0%", "50.0 points lower than in the previous 24 hours", "0 in the last 24 hours"),
+        ("7d", 7, "66.7%", "33.3 points lower than in the previous 7 days", "0 in the last 7 days"),
+        ("90d", 90, "75.0%", "75.0 points higher than in the previous 90 days", "1 in the last 90 days"),
+        ("lost", 30, "75.0%", "No data for the previous 30 days", "0 in the last 30 days"),
+    ],
+)
+def test_page_covers_the_chosen_span(
+    browser: Client, app: App, at_shop: Webhook, name: str, points: int, rate: str, before: str, installs: str
+) -> None:
+    """Hours from the attempts, days from their counts, and each compared with as long a span before."""
+    for at, status in ((NOW, 200), (ago(hours=3), 500), (ago(hours=26), 200), (ago(days=9), 200)):
+        sent(at_shop, (at, status, 10))
+    count_recent()
+    DailyDeliveryCount.objects.create(
+        app=app, date=(NOW - timedelta(days=100)).date(), successful=0, failed=1, answered=1, duration_ms=9
+    )
+    url = f"/portal/apps/{app.slug}/analytics/"
+    with CaptureQueriesContext(connection) as captured:
+        response = browser.get(url, {"range": name})
+    assert len(captured) <= 20
+    shown = text_of(response)
+    assert shown.count('<tr> <th scope="row">') == 4 * points
+    assert all(part in shown for part in (rate, before, installs))
+    lines = browser.get(f"{url}days.csv", {"range": name}).content.decode().splitlines()
+    assert len(lines) == points + 1
+
+
+def test_hour_of_a_failure_leads_to_its_deliveries(browser: Client, app: App, at_shop: Webhook) -> None:
+    sent(at_shop, (ago(hours=3), 500, 10))
+    response = browser.get(f"/portal/apps/{app.slug}/analytics/", {"range": "24h"})
+    assert "20 Nov, 09:00: successful 0, failed 1" in text_of(response)
+    link = f"/portal/apps/{app.slug}/deliveries/?since=2026-11-20T09%3A00Z&amp;until=2026-11-20T10%3A00Z"
+    assert link in response.text
+    older = browser.get(f"/portal/apps/{app.slug}/analytics/", {"range": "90d"}).text
+    assert "since=2026-10-22" in older
+    assert "since=2026-10-20" not in older, "Its deliveries are no longer kept."
+
+
 def test_csv_has_a_line_for_each_day(browser: Client, app: App, at_shop: Webhook) -> None:
     sent(at_shop, (NOW, 200, 10))
     sent(at_shop, (NOW, 404, 15))

@@ -2,7 +2,7 @@
 
 import gzip
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from hashlib import sha384
 from typing import Any
@@ -76,9 +76,10 @@ def hours() -> Hours:
     return Hours()
 
 
-def approved(app: App, server: Receiver, **fields: Any) -> App:
-    """A version with such a script, approved by a reviewer."""
-    document = {"embeds": [script(scriptUrl=f"{server.url}count.js", **fields), widget()]}
+def approved(app: App, server: Receiver, scripts: Sequence[Any] = (), **fields: Any) -> App:
+    """A version with such a script, or these, approved by a reviewer."""
+    scripts = scripts or [script(scriptUrl=f"{server.url}count.js", **fields)]
+    document = {"embeds": [*scripts, widget()]}
     save_manifest(app=app, developer=app.developer, document=document)
     app = update_app(app=app, changes={"version": f"{app.versions.count() + 1}.0.0"})
     submission = reviews.submit(app=app, developer=app.developer)
@@ -202,6 +203,32 @@ def test_pinned_script_leaves_pages_while_it_does_not_match(
     assert subjects()[1:] == ["Loyalty Stars: a script is on stores’ pages again"]
 
 
+def test_each_of_several_pins_of_a_script_counts(
+    app: App, server: Receiver, hours: Hours, dana: User, shop: Business
+) -> None:
+    """As while two versions are in force, or where a manifest names a script twice."""
+    url = f"{server.url}count.js"
+    both = [
+        script(embedType=each, scriptUrl=url, integrity=pin(body))
+        for each, body in (("a", FIRST), ("b", SECOND))
+    ]
+    app = approved(app, server, both)
+    installed(app, shop)
+    mail.outbox.clear()
+    hours(2, each=timedelta(minutes=5))
+    assert home_of(shop).count("count.js") == 1
+    assert subjects() == ["Loyalty Stars: a script isn’t on stores’ pages any more"]
+    assert pin(SECOND) in mail.outbox[0].body
+    assert pin(FIRST) not in mail.outbox[0].body
+    assert portal(app, dana).count("(it serves something else)") == 1
+
+    server.respond_with(served(b"another"))
+    hours(2, each=timedelta(minutes=5))
+    assert "count.js" not in home_of(shop)
+    assert len(mail.outbox) == 2
+    assert pin(FIRST) in mail.outbox[1].body
+
+
 def test_pin_that_never_matched_is_told_at_the_first_look(
     app: App, server: Receiver, hours: Hours, shop: Business
 ) -> None:
@@ -232,6 +259,10 @@ def test_new_pin_of_a_known_script_is_compared_at_once(
         (Answer(body=b"x" * 64, headers={"Content-Length": "99"}, close=True), "the response broke off"),
         (served(b"x" * (MAX_SIZE + 1)), "it is larger than 2 MiB"),
         (served(gzip.compress(b"x" * (MAX_SIZE + 1)), **{"Content-Encoding": "gzip"}), "it is larger than 2 MiB"),
+        (served(gzip.compress(FIRST)[:-9], **{"Content-Encoding": "gzip"}), "its compression is broken"),
+        (served(gzip.compress(FIRST)[:-8] + b"x" * 8, **{"Content-Encoding": "gzip"}), "its compression is broken"),
+        (served(FIRST, **{"Content-Encoding": "gzip"}), "its compression is broken"),
+        (served(b"", **{"Content-Encoding": "gzip"}), "its compression is broken"),
         (served(b"x", **{"Content-Encoding": "br"}), "compressed in a way that wasn’t asked for"),
         (Answer(status=302, headers={"Location": "http://10.0.0.1/"}), "the server responded 302"),
         (Answer(status=302, headers={"Location": "/count.js"}), "more than 3 redirects"),
@@ -256,6 +287,23 @@ def test_script_that_can_not_be_fetched_has_not_changed(
     server.respond_with(served(FIRST))
     hours()
     assert "Not reached" not in portal(app, dana)
+
+
+def test_server_that_fails_is_asked_less_and_less_and_each_hour_at_last(
+    app: App, server: Receiver, hours: Hours
+) -> None:
+    approved(app, server)
+    server.respond_with(503)
+    asked = []
+    for _ in range(5 * 12):
+        before = len(server.requests)
+        hours(each=timedelta(minutes=5))
+        asked.append(len(server.requests) - before)
+    after = [5 * minutes for minutes, count in enumerate(asked) if count]
+    assert after == [0, 5, 10, 20, 40, 80, 140, 200, 260]
+    server.respond_with(served(FIRST))
+    hours(13, each=timedelta(minutes=5))
+    assert WatchedScript.objects.get().problem == ""
 
 
 def test_compressed_script_and_one_behind_a_redirect_are_read(
@@ -292,14 +340,6 @@ def test_scripts_that_no_store_runs_are_not_fetched(
     hours()
     assert len(server.requests) == 1
     assert "No script runs in stores" in portal(app, dana)
-
-
-def test_worker_that_dies_leaves_its_looks_to_another(app: App, server: Receiver) -> None:
-    approved(app, server)
-    now = timezone.now()
-    assert len(scripts._claim(now)) == 1  # noqa: SLF001
-    assert scripts.look_at_due(now=now + timedelta(minutes=5)) == 0
-    assert scripts.look_at_due(now=now + timedelta(minutes=7)) == 1
 
 
 def test_operator_turns_it_off(

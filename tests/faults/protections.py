@@ -384,6 +384,31 @@ PROTECTIONS: Final = {
         'if found := _ADDRESS.search(unicodedata.normalize("NFKC", name)):',
         "if found := None:",
     ),
+    "weekly checks put off for a day": Change(
+        "conformance.services.weekly", "busy_with_ours if _was_put_off(row, now) else busy", "busy"
+    ),
+    "mails about pins in a day": Change(
+        "extensions.services.scripts", "if not is_news or len(row.pin_mails) >= PIN_MAILS:", "if not is_news:"
+    ),
+    "changed bytes": Change(
+        "extensions.services.scripts", "bool(row.digests) and row.digests != digests", "False"
+    ),
+    "pinned scripts held back": Change(
+        "extensions.in_store.embeds_and_blocks", "if not pinned or not settings.WATCH_SCRIPTS:", "if pinned:"
+    ),
+    "work of one thread": Change(
+        "common.db.alone",
+        "    if not here.acquire(blocking=False):\n",
+        "    if here:\n        return work()\n    if not here.acquire(blocking=False):\n",
+    ),
+    "one request at a host": Change(
+        "extensions.script_content",
+        "            busy |= {look.host, look.source.app}\n",
+        "            pass\n",
+    ),
+    "silent hosts left alone": Change(
+        "extensions.script_content", "                silent.add(look.host)\n", "                pass\n"
+    ),
 }
 
 

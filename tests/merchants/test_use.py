@@ -1,10 +1,12 @@
 """Which permissions an app uses, where merchants and reviewers decide: what stores have seen, never a promise."""
 
 import re
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.utils import timezone
 
@@ -12,6 +14,7 @@ from accounts.models import Business, User
 from activity import log
 from activity.models import StoreScopeUse
 from activity.services.retention import remove_old
+from activity.use_in_stores import recorded_since
 from developers.review.risks import risks_of
 from installations.models import Installation
 from marketplace.models import App
@@ -39,6 +42,21 @@ def bell(dana: User) -> App:
 @pytest.fixture
 def nora(db: None) -> User:
     return factories.merchant("nora@example.com", name="Nora")
+
+
+@pytest.fixture(autouse=True)
+def recorded(db: None) -> Iterator[Callable[[timedelta], None]]:
+    """The use in stores is recorded since a year ago, or as long ago as a test says."""
+    upgrade = MigrationRecorder.Migration.objects.filter(app="activity", name="0004_use_in_stores")
+    before = upgrade.get().applied
+
+    def since(at: datetime) -> None:
+        upgrade.update(applied=at)
+        recorded_since.cache_clear()
+
+    since(timezone.now() - timedelta(days=365))
+    yield lambda ago: since(timezone.now() - ago)
+    since(before)
 
 
 def calls(installation: Installation, *paths: str) -> None:
@@ -99,7 +117,7 @@ def test_nothing_is_said_where_calls_are_not_logged(
     settings.LOG_API_CALLS = False
     page = words_of(browser.get(page_of(installation), **HTML))
     assert "Used last on" in page  # from before
-    assert "No call has used it so far" not in page
+    assert "No call has used it" not in page
     ask_for_more(installation, [*SCOPES, "read_reviews"])
     assert WORDS not in words_of(browser.get(page_of(installation, "permissions/"), **HTML))
 
@@ -131,12 +149,13 @@ def test_apps_page_says_when_each_permission_was_used_in_this_store(
 ) -> None:
     installation = installed(bell, shop)
     used_in(factories.business(nora), bell)
-    assert words_of(browser.get(page_of(installation), **HTML)).count("No call has used it so far") == 4
-    calls(installation, "/app-api/products")
     today = datetime.now(UTC)
+    unused = f"No call has used it since {today:%-d} {today:%b} {today:%Y}."
+    assert words_of(browser.get(page_of(installation), **HTML)).count(unused) == 4
+    calls(installation, "/app-api/products")
     page = words_of(browser.get(page_of(installation), **HTML))
     assert page.count(f"Used last on {today:%-d} {today:%b} {today:%Y}.") == 1
-    assert page.count("No call has used it so far") == 3
+    assert page.count(unused) == 3
 
     yesterday = today.date() - timedelta(days=1)
     StoreScopeUse.objects.update(last_day=yesterday)
@@ -144,6 +163,28 @@ def test_apps_page_says_when_each_permission_was_used_in_this_store(
     assert StoreScopeUse.objects.count() == 4
     remove_old(now=today + timedelta(days=401))
     assert not StoreScopeUse.objects.exists()
+
+
+def test_nothing_is_said_of_calls_from_before_they_were_recorded(
+    browser: Client, bell: App, shop: Business, nora: User, recorded: Callable[[timedelta], None]
+) -> None:
+    """A week after the upgrade that began it."""
+    recorded(timedelta(days=7))
+    began = timezone.now() - timedelta(days=7)
+    installation = installed(bell, shop, now=timezone.now() - timedelta(days=60))
+    page = words_of(browser.get(page_of(installation), **HTML))
+    assert page.count(f"No call has used it since {began:%-d} {began:%b} {began:%Y}.") == 4
+    used_in(factories.business(nora), bell)
+    assert "permissions it" not in consent(browser, bell)
+    ask_for_more(installation, [*SCOPES, "read_reviews"])
+    assert WORDS not in words_of(browser.get(page_of(installation, "permissions/"), **HTML))
+    update_app(app=bell, changes={"version": "2.0.0"})
+    assert not [each for each in risks_of(submitted(bell)) if "unused" in each.text]
+    recorded(timedelta(days=31))
+    assert f"{WORDS} has" in words_of(browser.get(page_of(installation, "permissions/"), **HTML))
+    Installation.objects.filter(pk=installation.pk).update(installed_at=began + timedelta(hours=1))
+    recorded(timedelta(days=7))
+    assert f"{WORDS} has" in words_of(browser.get(page_of(installation, "permissions/"), **HTML))
 
 
 def test_unused_scope_is_a_risk_of_a_submission(bell: App, shop: Business, sam: User) -> None:

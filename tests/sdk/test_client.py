@@ -12,6 +12,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import requests
+from django.conf import settings
 from extension_platform_sdk import ApiError, AppClient, OAuthClient, RateLimited, Unreachable
 from extension_platform_sdk.cli import login
 
@@ -252,6 +254,20 @@ def test_error_names_its_request(server: Server, client: AppClient, status: int)
     with pytest.raises(ApiError) as raised:
         client.installation()
     assert (raised.value.request_id, raised.value.code) == ("r-1", "too_bad")
+
+
+@pytest.mark.spec(
+    "Contract 14 For programs",
+    "The 401s of /app-api and /webhooks have resource_metadata in WWW-Authenticate (RFC 9728)",
+)
+def test_refused_token_leads_to_the_authorization_server(live_server: Any) -> None:
+    """As the platform itself refuses one, by way of two documents."""
+    with AppClient(live_server.url, "fbat_of_nobody") as client, pytest.raises(ApiError) as raised:
+        client.installation()
+    assert raised.value.status_code == 401
+    path = urlsplit(raised.value.resource_metadata or "").path
+    (issuer,) = requests.get(live_server.url + path, timeout=10).json()["authorization_servers"]
+    assert issuer == settings.BASE_URL
 
 
 @pytest.mark.parametrize("body", [b"<h1>Bad Gateway</h1>", [], {"message": None}])

@@ -21,7 +21,7 @@ from installations.models import Installation
 from streams.models import Stream
 from streams.queries import progress
 from streams.services.batches import write_next
-from streams.targets import Folder
+from streams.targets import InFolder
 from tests import factories
 from tests.object_storage import BUCKET, CREDENTIALS, ObjectServer
 from tests.streams.reading import all_ids, files, ids, read, stream, wait_until_readable
@@ -148,7 +148,7 @@ def test_batch_that_was_written_and_not_confirmed_is_written_again_the_same(
         publish(sandbox)
     wait_until_readable()
     with pytest.raises(KeyboardInterrupt):
-        write_next("warehouse", fails_once(Folder(tmp_path).write), limit=10)
+        write_next("warehouse", fails_once(InFolder(tmp_path).write), limit=10)
     [before] = files(tmp_path)
     content = before.read_bytes()
     publish(sandbox)  # belongs to the next batch
@@ -165,8 +165,8 @@ def test_second_process_of_a_stream_is_refused(
     wait_until_readable()
 
     def meanwhile(name: str, lines: Iterator[bytes]) -> None:
-        write_next("warehouse", Folder(tmp_path).write, limit=10)
-        Folder(tmp_path).write(name, lines)
+        write_next("warehouse", InFolder(tmp_path).write, limit=10)
+        InFolder(tmp_path).write(name, lines)
 
     with pytest.raises(Conflict, match="Another process writes stream warehouse"):
         write_next("warehouse", meanwhile, limit=10)

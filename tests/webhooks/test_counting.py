@@ -10,7 +10,7 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.webhooks import helpers
-from webhooks.insight.analytics import DeliveryDay, delivery_days, sums_before
+from webhooks.insight.analytics import DeliveryDay, deliveries_before, delivery_days
 from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Event, Webhook
 from webhooks.services.counting import count_recent
 from webhooks.services.retention import remove_old
@@ -149,7 +149,7 @@ def test_yesterday_is_right_before_it_is_counted_for_the_last_time(app: App, at_
     }
 
 
-def test_sums_before_end_where_the_shown_ones_begin(app: App, at_shop: Webhook, sam: User) -> None:
+def test_deliveries_before_end_where_the_shown_ones_begin(app: App, at_shop: Webhook, sam: User) -> None:
     counts = {date(2026, 9, 21): 1, date(2026, 9, 22): 2, date(2026, 10, 21): 4, date(2026, 10, 22): 8}
     for day, successful in counts.items():
         for each in (app, factories.app(sam)):
@@ -157,8 +157,8 @@ def test_sums_before_end_where_the_shown_ones_begin(app: App, at_shop: Webhook, 
                 app=each, date=day, successful=successful, failed=1, answered=successful, duration_ms=10
             )
     before = DeliveryDay(date(2026, 9, 22), successful=6, failed=2, answered=6, duration_ms=20)
-    assert sums_before(app, now=NOW) == before
-    assert sums_before(factories.app(sam), now=NOW) == DeliveryDay(date(2026, 9, 22))
+    assert deliveries_before(app, now=NOW) == before
+    assert deliveries_before(factories.app(sam), now=NOW) == DeliveryDay(date(2026, 9, 22))
 
 
 def test_days_are_utc_days(app: App, at_shop: Webhook) -> None:

@@ -57,7 +57,7 @@ FETCHED = {
     "merchants:store_picture", "merchants:store_thumbnail", "merchants:view_store", "oauth:metadata", "oauth:protected_resource", "llms", "llms_full",
     "sdks:node", "sdks:project", "sdks:python", "sdks:tarball", "sdks:wheel",
     "portal:analytics_csv", "portal:deliveries_resend", "portal:delivery_news", "portal:inbox_entries", "portal:manifest_download",
-    "portal:request_news", "portal:review_message",
+    "portal:log_news", "portal:request_news", "portal:review_message",
     "portal:test_effects", "storefront:payment_state",
 }  # fmt: skip
 # Pages that have nothing to show to the person that asks here: a mail's link, what a device shows, or a page for others.

@@ -50,7 +50,7 @@ PORTAL: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "inbox": _READ_WRITE, "inbox_entries": _READ, "test_event": _READ_WRITE,
     "webhooks": _READ, "webhook_add": _READ_WRITE, "webhook_edit": _READ_WRITE, "webhook_delete": _READ_WRITE, "webhook_test": _WRITE,
     "webhook_pause": _READ_WRITE, "webhook_resume": _WRITE,
-    "requests": _READ, "request_news": _READ, "request": _READ, "thread": _READ, "scopes": _READ_WRITE,
+    "logs": _READ, "log_news": _READ, "requests": _READ, "request_news": _READ, "request": _READ, "thread": _READ, "scopes": _READ_WRITE,
     "deliveries": _READ, "delivery_news": _READ, "deliveries_resend": _READ_WRITE, "group_resend": _WRITE, "why": _READ,
     "recover": _READ_WRITE, "delivery": _READ, "delivery_compare": _READ, "delivery_resend": _WRITE,
     "hooks": _READ, "hook": _READ, "hook_try": _READ_WRITE, "hook_call": _READ, "hook_reset": _WRITE,

@@ -190,6 +190,7 @@ SHOTS = [
     Shot("portal-scripts", "/portal/apps/{till.slug}/scripts/", "dana"),
     Shot("portal-analytics", "/portal/apps/{till.slug}/analytics/", "dana"),
     Shot("portal-analytics-table", "/portal/apps/{till.slug}/analytics/", "dana", acts.open_tables),
+    Shot("portal-analytics-hours", "/portal/apps/{till.slug}/analytics/?range=24h", "dana"),
     Shot("portal-analytics-empty", "/portal/apps/{parcels.slug}/analytics/", "dana"),
     Shot(
         "portal-delivery-compare", "/portal/apps/{stars.slug}/deliveries/{sent[failing].id}/compare/", "dana"
@@ -201,8 +202,11 @@ SHOTS = [
     Shot("portal-why-nothing", "/portal/apps/{chat.slug}/deliveries/why/?event=product.created", "dana"),
     Shot("portal-why-empty", "/portal/apps/{parcels.slug}/deliveries/why/", "dana"),
     Shot("portal-why-wrong", "/portal/apps/{stars.slug}/deliveries/why/?event=LOST", "dana", status=422),
+    Shot("portal-logs", "/portal/apps/{stars.slug}/logs/", "dana"),
+    Shot("portal-logs-viewer", "/portal/apps/{till.slug}/logs/", "vera"),
+    Shot("portal-logs-none", "/portal/apps/{stars.slug}/logs/?q=nothing&kind=hook", "dana"),
+    Shot("portal-logs-empty", "/portal/apps/{parcels.slug}/logs/", "dana"),
     Shot("portal-requests", "/portal/apps/{stars.slug}/requests/", "dana"),
-    Shot("portal-requests-none", "/portal/apps/{stars.slug}/requests/?q=nothing&kind=hook", "dana"),
     Shot("portal-requests-empty", "/portal/apps/{parcels.slug}/requests/", "dana"),
     *(
         Shot(

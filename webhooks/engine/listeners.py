@@ -116,9 +116,10 @@ def detach_person(person: User, *, app: App) -> None:
         detach(slot.pk, app=app)
 
 
-def is_replaced(app: App) -> bool:
-    """Whether the app has another listener now. To be asked when `beat` is False."""
-    return slots.alive().filter(app=app.pk).exists()
+def is_replaced(app: App, store: UUID | None) -> bool:
+    """Whether the test store, or without one the app, has another listener now. To be asked when `beat` is False."""
+    place = Q(store=store) if store else Q(app=app.pk)
+    return slots.alive().filter(_for(app), place).exists()
 
 
 def store_of(slot: int) -> UUID | None:

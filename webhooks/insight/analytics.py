@@ -1,4 +1,4 @@
-"""An app's figures (contract, section 9): its installs, and its deliveries over the last 30 UTC days, or another period.
+"""An app's figures (contract, section 9): its installs, and its deliveries over the last 30 UTC days or another span.
 
 Only production installs of real businesses count. Test installs and installs on sandboxes are left out.
 """
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from django.core.cache import cache
 from django.db.models import Count, Q, QuerySet, Sum
@@ -19,43 +19,39 @@ from common.db.replica import may_lag
 from common.db.totals import COUNTED_EXACTLY, REMEMBERED
 from installations.models import Installation
 from marketplace.models import App
-from webhooks.models import DailyDeliveryCount
+from webhooks.models import Attempt, DailyDeliveryCount
 from webhooks.services import counting
 
 log = logging.getLogger(__name__)
 
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+
 
 @dataclass(frozen=True, slots=True)
-class Period:
-    """The time that figures are about: UTC days, of which the last is today, or hours."""
+class Span:
+    """UTC days or hours that figures are of, today or this hour last."""
 
-    name: str
-    points: int
-    step: timedelta = timedelta(days=1)
+    number: int = counting.DAYS
+    step: timedelta = DAY
 
     @property
     def is_hours(self) -> bool:
-        return self.step < timedelta(days=1)
+        return self.step == HOUR
 
-    def begins(self, now: datetime | None = None) -> list[datetime]:
-        """Of each point, the oldest first."""
-        last = (now or timezone.now()).astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-        last = last if self.is_hours else last.replace(hour=0)
-        return [last - ago * self.step for ago in range(self.points - 1, -1, -1)]
+    def begins(self, now: datetime) -> list[date]:
+        """Dates; of hours, times. The oldest first."""
+        hour = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+        last = hour if self.is_hours else hour.date()
+        return [last - ago * self.step for ago in range(self.number - 1, -1, -1)]
 
 
-MONTH: Final = Period("30d", counting.DAYS)
-PERIODS: Final = {
-    each.name: each
-    for each in (Period("24h", 24, timedelta(hours=1)), Period("7d", 7), MONTH, Period("90d", 90))
-}
+THIRTY_DAYS = Span()
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryDay:
-    """One UTC day of an app, or an hour by its beginning; see `DailyDeliveryCount`. `duration_ms` is the sum over `answered`
-    attempts.
-    """
+    """One UTC day or hour of an app; see `DailyDeliveryCount`. `duration_ms` is the sum over `answered` attempts."""
 
     date: date
     successful: int = 0
@@ -73,7 +69,7 @@ class InstallDay:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryFigures:
-    """Sums over a period. A rate or mean is None if there is nothing to divide by."""
+    """Sums over a span. A rate or mean is None if there is nothing to divide by."""
 
     successful: int
     failed: int
@@ -107,7 +103,7 @@ class Analytics:
     active_installs: int
     installs: list[InstallDay]
     deliveries: list[DeliveryDay]
-    before: DeliveryFigures  # of as much time before
+    before: DeliveryFigures  # of as long a span before
 
     @property
     def delivered(self) -> DeliveryFigures:
@@ -115,7 +111,7 @@ class Analytics:
 
     @property
     def installed(self) -> int:
-        """The installs within the period."""
+        """The installs within the span."""
         return sum(day.installs for day in self.installs)
 
     @property
@@ -123,13 +119,13 @@ class Analytics:
         return sum(day.uninstalls for day in self.installs)
 
 
-def analytics(app: App, *, period: Period = MONTH, now: datetime | None = None) -> Analytics:
+def analytics(app: App, span: Span = THIRTY_DAYS, *, now: datetime | None = None) -> Analytics:
     """At most seven statements. With more than 10,000 installations the figures may be a minute old."""
-    now, key = now or timezone.now(), f"analytics:{app.pk}:{period.name}"
+    now, key = now or timezone.now(), f"analytics:{app.pk}:{span.number}:{span.is_hours}"
     kept = _from_cache(key)
     if kept is not None:
         return kept
-    found = _analytics(app, period, now)
+    found = _analytics(app, span, now)
     if found.total_installs > COUNTED_EXACTLY:
         with suppress(Exception):  # as below
             cache.set(key, found, REMEMBERED)
@@ -146,46 +142,48 @@ def _from_cache(key: str) -> Analytics | None:
 
 
 @may_lag
-def _analytics(app: App, period: Period, now: datetime) -> Analytics:
+def _analytics(app: App, span: Span, now: datetime) -> Analytics:
     counted = _counted(app)
     totals = counted.aggregate(total=Count("pk"), active=Count("pk", filter=Q(uninstalled_at=None)))
     return Analytics(
         total_installs=totals["total"],
         active_installs=totals["active"],
-        installs=_install_days(counted, period, now),
-        deliveries=delivery_days(app, period=period, now=now),
-        before=DeliveryFigures.of([sums_before(app, period=period, now=now)]),
+        installs=_install_days(counted, span, now),
+        deliveries=_delivery_hours(app, span, now) if span.is_hours else delivery_days(app, span, now=now),
+        before=DeliveryFigures.of([deliveries_before(app, span, now=now)]),
     )
 
 
-def delivery_days(app: App, *, period: Period = MONTH, now: datetime | None = None) -> list[DeliveryDay]:
-    """The oldest first, with zeros for days without deliveries.
+def delivery_days(app: App, span: Span = THIRTY_DAYS, *, now: datetime | None = None) -> list[DeliveryDay]:
+    """The oldest day first and today last, with zeros for days without deliveries.
 
-    Hours, today and yesterday are read from the attempts, earlier days from the daily counts: the last count of a day runs
-    in the first hour of the next.
+    Today and yesterday are read from the attempts, earlier days from the daily counts: the last count of a day runs in
+    the first hour of the next.
     """
-    begins = period.begins(now)
-    if period.is_hours:
-        made = counting.made_between(begins[0], begins[-1] + period.step).filter(delivery__app_id=app.pk)
-        found = counting.figures_by(made, hour=TruncHour("attempted_at", tzinfo=UTC))
-        hours = {figures.pop("hour"): figures for figures in found}
-        return [DeliveryDay(hour, **hours.get(hour, {})) for hour in begins]
-    dates = [begin.date() for begin in begins]
-    counts = DailyDeliveryCount.objects.filter(app=app, date__gte=dates[0], date__lt=dates[-2])
+    begins = span.begins(now or timezone.now())
+    *_, yesterday, today = begins
+    counts = DailyDeliveryCount.objects.filter(app=app, date__gte=begins[0], date__lt=yesterday)
     days = {figures.pop("date"): figures for figures in counts.values("date", *counting.FIGURES)}
-    days |= {begin.date(): _from_rows(app, begin, begin + period.step) for begin in begins[-2:]}
-    return [DeliveryDay(day, **days.get(day, {})) for day in dates]
+    days |= {day: _of_rows(app, counting.made_on(day)) for day in (yesterday, today)}
+    return [DeliveryDay(day, **days.get(day, {})) for day in begins]
 
 
-def sums_before(app: App, *, period: Period = MONTH, now: datetime | None = None) -> DeliveryDay:
-    """The sums of as much time before `delivery_days`. `date` is where it begins."""
-    until = period.begins(now)[0]
-    first = until - period.points * period.step
-    if period.is_hours:
-        return DeliveryDay(first, **_from_rows(app, first, until))
-    counts = DailyDeliveryCount.objects.filter(app=app, date__gte=first.date(), date__lt=until.date())
-    sums = counts.aggregate(**{name: Sum(name, default=0) for name in counting.FIGURES})
-    return DeliveryDay(first.date(), **sums)
+def _delivery_hours(app: App, span: Span, now: datetime) -> list[DeliveryDay]:
+    begins = [each for each in span.begins(now) if isinstance(each, datetime)]
+    made = counting.made_between(begins[0], begins[-1] + HOUR).filter(delivery__app_id=app.pk)
+    rows = counting.figures_by(made, hour=TruncHour("attempted_at", tzinfo=UTC))
+    hours = {figures.pop("hour"): figures for figures in rows}
+    return [DeliveryDay(hour, **hours.get(hour, {})) for hour in begins]
+
+
+def deliveries_before(app: App, span: Span = THIRTY_DAYS, *, now: datetime | None = None) -> DeliveryDay:
+    """The sums of as long a span before. `date` is where it begins."""
+    until = span.begins(now or timezone.now())[0]
+    first = until - span.number * span.step
+    if isinstance(first, datetime) and isinstance(until, datetime):
+        return DeliveryDay(first, **_of_rows(app, counting.made_between(first, until)))
+    counts = DailyDeliveryCount.objects.filter(app=app, date__gte=first, date__lt=until)
+    return DeliveryDay(first, **counts.aggregate(**{name: Sum(name, default=0) for name in counting.FIGURES}))
 
 
 def thirty_days(app: App, *, now: datetime | None = None) -> DeliveryFigures:
@@ -198,28 +196,24 @@ def _counted(app: App) -> QuerySet[Installation]:
     return Installation.objects.filter(app=app, is_test=False, business__is_sandbox=False)
 
 
-def _install_days(counted: QuerySet[Installation], period: Period, now: datetime) -> list[InstallDay]:
-    """The oldest first."""
-    begins = period.begins(now)
-    made, ended = (
-        _by_point(counted, field, period, begins[0]) for field in ("installed_at", "uninstalled_at")
-    )
-    points = begins if period.is_hours else [begin.date() for begin in begins]
-    return [InstallDay(point, made.get(point, 0), ended.get(point, 0)) for point in points]
+def _install_days(counted: QuerySet[Installation], span: Span, now: datetime) -> list[InstallDay]:
+    """The oldest day or hour first, the one that is running last."""
+    begins = span.begins(now)
+    made, ended = (_by_begin(counted, span, begins[0], name) for name in ("installed_at", "uninstalled_at"))
+    return [InstallDay(each, made.get(each, 0), ended.get(each, 0)) for each in begins]
 
 
-def _by_point(
-    counted: QuerySet[Installation], field: str, period: Period, since: datetime
-) -> dict[date, int]:
-    cut = TruncHour if period.is_hours else TruncDate
-    rows = counted.filter(**{f"{field}__gte": since}).annotate(point=cut(field, tzinfo=UTC)).order_by()
-    return dict(rows.values_list("point").annotate(number=Count("pk")))
+def _by_begin(counted: QuerySet[Installation], span: Span, first: date, field: str) -> dict[date, int]:
+    since = first if isinstance(first, datetime) else counting.midnight(first)
+    cut = TruncHour(field, tzinfo=UTC) if span.is_hours else TruncDate(field, tzinfo=UTC)
+    rows = counted.filter(**{f"{field}__gte": since}).annotate(begin=cut).order_by()
+    return dict(rows.values_list("begin").annotate(number=Count("pk")))
 
 
 def _today(now: datetime | None) -> date:
     return (now or timezone.now()).astimezone(UTC).date()
 
 
-def _from_rows(app: App, start: datetime, end: datetime) -> dict[str, Any]:
-    made = counting.made_between(start, end).filter(delivery__app_id=app.pk)
-    return {name: figures[name] for figures in counting.figures_by_app(made) for name in counting.FIGURES}
+def _of_rows(app: App, attempts: QuerySet[Attempt]) -> dict[str, Any]:
+    rows = counting.figures_by_app(attempts.filter(delivery__app_id=app.pk))
+    return {name: figures[name] for figures in rows for name in counting.FIGURES}

@@ -51,7 +51,7 @@ def made_on(day: date) -> QuerySet[Attempt]:
 
 
 def made_between(start: datetime, end: datetime) -> QuerySet[Attempt]:
-    """The attempts from `start` to before `end` on production installs of real businesses."""
+    """Those from `start` to before `end`."""
     return Attempt.objects.filter(
         attempted_at__gte=start,
         attempted_at__lt=end,
@@ -67,7 +67,7 @@ def figures_by_app(attempts: QuerySet[Attempt]) -> list[dict[str, Any]]:
 
 @may_lag
 def figures_by(attempts: QuerySet[Attempt], **key: Any) -> list[dict[str, Any]]:
-    """The same, for each value of one expression."""
+    """The same for each value of another key."""
     newest = Q(number=F("delivery__attempt_count"))
     succeeded = Q(http_status__gte=200, http_status__lt=300)
     answered = Q(http_status__isnull=False)

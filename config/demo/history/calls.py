@@ -21,7 +21,7 @@ from stores.models import Order
 BATCH: Final = 500
 
 
-class Call(NamedTuple):
+class MadeUpCall(NamedTuple):
     method: str
     route: str
     scope: str
@@ -30,9 +30,9 @@ class Call(NamedTuple):
     message: str = ""
 
 
-ORDER: Final = Call("GET", "/app-api/orders/{order_id}", "read_orders")
-MOVED: Final = Call("PATCH", "/app-api/orders/{order_id}/status", "write_orders")
-PRODUCTS: Final = Call("GET", "/app-api/products", "read_products")
+ORDER: Final = MadeUpCall("GET", "/app-api/orders/{order_id}", "read_orders")
+MOVED: Final = MadeUpCall("PATCH", "/app-api/orders/{order_id}/status", "write_orders")
+PRODUCTS: Final = MadeUpCall("GET", "/app-api/products", "read_products")
 GONE: Final = ORDER._replace(status=404, code="not_found", message="Order not found")
 TOO_LATE: Final = MOVED._replace(
     status=409, code="order_cannot_move", message="A delivered order can't change its status."
@@ -62,7 +62,7 @@ def log_calls(*, installation: Installation, now: datetime) -> None:
     HookCall.objects.bulk_create(list(_asked(installation, orders, chance, now)), batch_size=BATCH)
 
 
-def _calls_about(order: Order, chance: random.Random) -> Iterator[tuple[datetime, Call]]:
+def _calls_about(order: Order, chance: random.Random) -> Iterator[tuple[datetime, MadeUpCall]]:
     """What the app asks when it hears of an order, and once in a while something that is refused."""
     at = order.created_at + timedelta(seconds=chance.uniform(0.4, 2))
     yield at, ORDER
@@ -74,7 +74,7 @@ def _calls_about(order: Order, chance: random.Random) -> Iterator[tuple[datetime
 
 
 def _logged(
-    installation: Installation, at: datetime, call: Call, order: Order, chance: random.Random
+    installation: Installation, at: datetime, call: MadeUpCall, order: Order, chance: random.Random
 ) -> ApiCall:
     return ApiCall(
         id=id_at(at), at=at, app=installation.app, installation=installation,

@@ -11,7 +11,7 @@ INSTALLED: Final = timedelta(days=29, hours=6)  # when the bakery installed the 
 LUNCH_RUSH: Final = 9  # orders within the bad hour
 
 
-class Span(NamedTuple):
+class Period(NamedTuple):
     begin: datetime
     end: datetime
 
@@ -19,15 +19,15 @@ class Span(NamedTuple):
         return isinstance(moment, datetime) and self.begin <= moment < self.end
 
 
-def bad_hour(now: datetime) -> Span:
+def bad_hour(now: datetime) -> Period:
     """In which the sample app hardly answered: four days ago, at lunch."""
     begin = _at(now, days=4, hour=12)
-    return Span(begin, begin + timedelta(hours=1))
+    return Period(begin, begin + timedelta(hours=1))
 
 
-def broken(now: datetime) -> Span:
+def broken(now: datetime) -> Period:
     """In which its endpoint answered 500, until a release fixed it."""
-    return Span(_at(now, days=5, hour=7), releases(now)[1])
+    return Period(_at(now, days=5, hour=7), releases(now)[1])
 
 
 def releases(now: datetime) -> tuple[datetime, datetime]:

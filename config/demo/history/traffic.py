@@ -25,7 +25,7 @@ LATE: Final[Outcome] = (None, "timeout_response", "", 10_001, 10_006)
 ERROR: Final[Outcome] = (500, "http_5xx", "KeyError: 'deliveryMethod'", 25, 140)
 
 
-class Message(NamedTuple):
+class MadeUpEvent(NamedTuple):
     type: str
     at: datetime
     data: dict[str, Any]
@@ -57,8 +57,8 @@ def deliver(*, installation: Installation, now: datetime) -> None:
     Attempt.objects.bulk_create(attempts)
 
 
-def _messages(order: Order, chance: random.Random, now: datetime) -> Iterator[Message]:
-    yield Message("order.created", order.created_at, payloads.order_created(order))
+def _messages(order: Order, chance: random.Random, now: datetime) -> Iterator[MadeUpEvent]:
+    yield MadeUpEvent("order.created", order.created_at, payloads.order_created(order))
     at, previous = order.created_at, OrderStatus.PENDING
     for status in _ways(order):
         at += timedelta(minutes=chance.uniform(3, 35))
@@ -66,9 +66,9 @@ def _messages(order: Order, chance: random.Random, now: datetime) -> Iterator[Me
             return
         order.status = status
         moved = payloads.order_moved(order, previous, at)
-        yield Message("order.status_changed", at, moved)
+        yield MadeUpEvent("order.status_changed", at, moved)
         if status == OrderStatus.DELIVERED:
-            yield Message("order.delivered", at, moved)
+            yield MadeUpEvent("order.delivered", at, moved)
         previous = status
 
 

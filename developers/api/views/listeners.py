@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from typing import cast
+from uuid import UUID
 
 from django.http import HttpRequest
 from drf_spectacular.utils import extend_schema
@@ -83,7 +84,7 @@ class ListenView(_View):
         since = body.get("since")
         slot = teststores.listen(app=app, developer=self.developer, store=store)
         answer = {
-            "listenerId": str(slot),
+            "listenerId": f"{slot}.{store.business_id}" if store else str(slot),
             "installationId": str(installation.pk),
             "webhookUrl": installation.webhook_url or None,
             "webhookSecret": installation.webhook_secret,
@@ -111,7 +112,8 @@ class ListenerView(_ListenerView):
 
         What the listener has not answered goes to its URL at once.
         """
-        if not listeners.detach(_slot(listener_id), app=self.own_app(app_id)):
+        slot, _ = _listener(listener_id)
+        if not listeners.detach(slot, app=self.own_app(app_id)):
             raise NotFound(listening.ENDED)
         return Response(status=204)
 
@@ -131,7 +133,7 @@ class WorkView(_PollView):
         app, body = self.own_app(app_id), validated(WorkBody, request)
         work = listening.wait_for_work(
             app,
-            _slot(listener_id),
+            _listener(listener_id),
             busy=set(body.get("busy", ())),
             room=body.get("room", ROOM),
             seconds=body.get("wait", 0),
@@ -178,8 +180,8 @@ class AnswersView(_PollView):
         count.
         """
         app, body = self.own_app(app_id), validated(AnswersBody, request)
-        slot = _slot(listener_id)
-        listening.beat(app, slot)
+        slot, _ = listener = _listener(listener_id)
+        listening.beat(app, listener)
         recorded = sum(
             calls.answer(app, call_id, exchange_of(each))
             for each in body.get("hookCalls", ())
@@ -191,10 +193,12 @@ class AnswersView(_PollView):
         return Response({"recorded": recorded}, headers=NO_STORE)
 
 
-def _slot(listener_id: str) -> int:
-    if not (listener_id.isascii() and listener_id.isdigit() and len(listener_id) < 19):
+def _listener(listener_id: str) -> tuple[int, UUID | None]:
+    """Its slot, and its test store, which the ID names so that it is clear whether another listener has replaced it."""
+    slot, _, store = listener_id.partition(".")
+    if not (slot.isascii() and slot.isdigit() and len(slot) < 19):
         raise NotFound(listening.ENDED)
-    return int(listener_id)
+    return int(slot), parse_id(store)
 
 
 def _sent(headers: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""An app's figures over a period: a page with charts, and its days as CSV."""
+"""An app's figures of the last hours or days: a page with charts, and the same as CSV."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -16,32 +16,39 @@ from developers.portal.apps.axis import Axis, filtered
 from developers.portal.apps.plots import latency_in_stores, milliseconds
 from installations.queries import reasons_of
 from marketplace.models import App
-from webhooks.insight.analytics import MONTH, PERIODS, Analytics, DeliveryFigures, Period, analytics
+from webhooks.insight.analytics import HOUR, THIRTY_DAYS, Analytics, DeliveryFigures, Span, analytics
 from webhooks.services.retention import KEPT
 
+REASONS: Final = 10  # of uninstalls
 CSV_HEADER: Final = (
     "date", "installs", "uninstalls", "successful_deliveries", "failed_deliveries", "average_latency_ms",
 )  # fmt: skip
+RANGES: Final = {"24h": Span(24, HOUR), "7d": Span(7), "30d": THIRTY_DAYS, "90d": Span(90)}
+"""By the name in the page's address."""
 
 
-REASONS: Final = 10
-RANGES: Final = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
+def words(span: Span) -> str:
+    return f"{span.number} {'hours' if span.is_hours else 'days'}"
+
+
+def _span(request: HttpRequest) -> Span:
+    return RANGES.get(request.GET.get("range", ""), THIRTY_DAYS)
 
 
 @require_safe
 @app_page
 def analytics_page(request: HttpRequest, app: App) -> HttpResponse:
-    period = _period(request)
-    figures, words = analytics(app, period=period), RANGES[period.name]
+    span = _span(request)
+    figures = analytics(app, span)
     context = {
         "app": app,
+        "span": span,
+        "words": words(span),
+        "ranges": [(name, words(each), each == span) for name, each in RANGES.items()],
         "analytics": figures,
-        "period": period,
-        "words": words,
-        "ranges": RANGES.items(),
-        "figures": figure_cards(figures, words),
-        "charts": charts(app, figures, period),
-        "reasons": reasons_of(app, period.begins()[0], most=REASONS),
+        "figures": figure_cards(figures, words(span)),
+        "charts": charts(app, figures, span),
+        "reasons": reasons_of(app, Axis.of_span(span, timezone.now()).first, most=REASONS),
     }
     return render(request, "developers/portal/analytics/analytics.html", context)
 
@@ -50,9 +57,8 @@ def analytics_page(request: HttpRequest, app: App) -> HttpResponse:
 @app_page
 def analytics_csv(request: HttpRequest, app: App) -> HttpResponse:
     """A line for each day or hour, the oldest first."""
-    period = _period(request)
-    figures = analytics(app, period=period)
-    name = f"{app.slug}-{period.begins()[-1].date().isoformat()}.csv"
+    figures = analytics(app, _span(request))
+    name = f"{app.slug}-{figures.installs[-1].date:%Y-%m-%d}.csv"
     response = HttpResponse(
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
@@ -66,11 +72,8 @@ def analytics_csv(request: HttpRequest, app: App) -> HttpResponse:
     return response
 
 
-def _period(request: HttpRequest) -> Period:
-    return PERIODS.get(request.GET.get("range", ""), MONTH)
-
-
 def _approvals(app: App, axis: Axis) -> list[Mark]:
+    """Those of the span, each at the day or hour that it was in."""
     versions = app.versions.filter(approved_at__gte=axis.first).order_by("approved_at")
     return [
         Mark(axis.at(axis.begins[number]), f"Version {version} approved")
@@ -85,94 +88,93 @@ class Figure:
     value: str
     change: str
     meaning: str
-    trend: str = ""  # `ok` where the change is for the better, `bad` where for the worse
+    trend: str = ""  # `ok` where it changed for the better, `bad` where for the worse
 
 
-def figure_cards(figures: Analytics, words: str) -> list[Figure]:
-    """The page's four figures, each compared with as much time before."""
+def figure_cards(figures: Analytics, span: str) -> list[Figure]:
+    """The page's four figures, each compared with as long a span before."""
     now, before = figures.delivered, figures.before
-    rate, latency = _rate_change(now, before), _latency_change(now, before)
-    gained = figures.installed - figures.uninstalled
     return [
         Figure(
             "Total installs",
             f"{figures.total_installs:,}",
-            f"{figures.installed:,} in the last {words}",
+            f"{figures.installed:,} in the last {span}",
             "All installs ever, including uninstalled ones.",
         ),
         Figure(
             "Active installs",
             f"{figures.active_installs:,}",
-            _said(
-                gained,
-                f"{abs(gained):,} {'more' if gained > 0 else 'fewer'} than {words} ago",
-                f"as {words} ago",
-            ),
+            _active_change(figures.installed - figures.uninstalled, span),
             "Installs that haven't been uninstalled.",
-            _trend(gained),
+            _trend(figures.installed, figures.uninstalled),
         ),
         Figure(
             "Webhook success rate",
             "None sent" if now.success_rate is None else percent(now.success_rate),
-            _compared(rate, now.success_rate, "{:.1f} points", ("higher", "lower"), words),
+            _rate_change(now.success_rate, before.success_rate, span),
             "Share of deliveries whose latest attempt was answered 2xx.",
-            _trend(rate or 0),
+            _trend(now.success_rate, before.success_rate),
         ),
         Figure(
             "Average webhook latency",
             "No response" if now.average_latency_ms is None else f"{now.average_latency_ms:,.0f} ms",
-            _compared(latency, now.average_latency_ms, "{:,} ms", ("slower", "faster"), words),
+            _latency_change(now.average_latency_ms, before.average_latency_ms, span),
             "From sending an attempt to the end of the response. Attempts without a response don't count.",
-            _trend(-(latency or 0)),
+            _trend(before.average_latency_ms, now.average_latency_ms),
         ),
     ]
 
 
-def _rate_change(now: DeliveryFigures, before: DeliveryFigures) -> float | None:
-    """In points. None without anything to compare."""
-    if now.success_rate is None or before.success_rate is None:
-        return None
-    return round(100 * (now.success_rate - before.success_rate), 1)
+def _trend(good: float | None, bad: float | None) -> str:
+    if good is None or bad is None or good == bad:
+        return ""
+    return "ok" if good > bad else "bad"
 
 
-def _latency_change(now: DeliveryFigures, before: DeliveryFigures) -> int | None:
-    if now.average_latency_ms is None or before.average_latency_ms is None:
-        return None
-    return round(now.average_latency_ms) - round(before.average_latency_ms)
+def _active_change(change: int, span: str) -> str:
+    if change == 0:
+        return f"Same as {span} ago"
+    return f"{abs(change):,} {'more' if change > 0 else 'fewer'} than {span} ago"
 
 
-def _trend(gain: float) -> str:
-    return "ok" if gain > 0 else "bad" if gain < 0 else ""
+def _rate_change(now: float | None, before: float | None, span: str) -> str:
+    if now is None or before is None:
+        return _without_comparison(now, span)
+    points = round(100 * (now - before), 1)
+    if points == 0:
+        return f"Same as in the previous {span}"
+    return f"{abs(points):.1f} points {'higher' if points > 0 else 'lower'} than in the previous {span}"
 
 
-def _compared(
-    change: float | None, now: float | None, amount: str, names: tuple[str, str], words: str
-) -> str:
-    if change is None:
-        return f"In the last {words}" if now is None else f"No data for the previous {words}"
-    said = f"{amount.format(abs(change))} {names[change < 0]} than in the previous {words}"
-    return _said(change, said, f"as in the previous {words}")
+def _latency_change(now: float | None, before: float | None, span: str) -> str:
+    if now is None or before is None:
+        return _without_comparison(now, span)
+    change = round(now) - round(before)
+    if change == 0:
+        return f"Same as in the previous {span}"
+    return f"{abs(change):,} ms {'slower' if change > 0 else 'faster'} than in the previous {span}"
 
 
-def _said(change: float, said: str, same: str) -> str:
-    return said if change else f"Same {same}"
+def _without_comparison(now: float | None, span: str) -> str:
+    return f"In the last {span}" if now is None else f"No data for the previous {span}"
 
 
 # Charts
 
 
-def charts(app: App, figures: Analytics, period: Period) -> list[Chart]:
-    """Days lead to their deliveries, as long as these are kept."""
-    axis, words = Axis.of_period(period), RANGES[period.name]
+def charts(app: App, figures: Analytics, span: Span) -> list[Chart]:
+    """Days and hours lead to their deliveries, as long as those are kept."""
+    now = timezone.now()
+    axis, each = Axis.of_span(span, now), "hour" if span.is_hours else "day"
     marks = _approvals(app, axis)
     installs, deliveries = figures.installs, figures.deliveries
-    leading = axis.points(filtered(resolve_url("portal:deliveries", app.slug)))
+    none_sent = f"No deliveries in the last {words(span)}."
     points = [
-        point if begin >= timezone.now() - KEPT else Point(point.at)
-        for point, begin in zip(leading, axis.begins, strict=True)
+        point if begin >= now - KEPT else Point(point.at)
+        for point, begin in zip(
+            axis.points(filtered(resolve_url("portal:deliveries", app.slug))), axis.begins, strict=True
+        )
     ]
-    rates = [DeliveryFigures.of([day]).success_rate for day in deliveries]
-    overall, each = figures.delivered.success_rate, "hour" if period.is_hours else "day"
     return [
         chart(
             "installs",
@@ -182,7 +184,7 @@ def charts(app: App, figures: Analytics, period: Period) -> list[Chart]:
                 Series("Installs", "first", [day.installs for day in installs]),
                 Series("Uninstalls", "second", [day.uninstalls for day in installs]),
             ),
-            empty=f"No installs or uninstalls in the last {words}.",
+            empty=f"No installs or uninstalls in the last {words(span)}.",
             marks=marks,
         ),
         chart(
@@ -193,7 +195,7 @@ def charts(app: App, figures: Analytics, period: Period) -> list[Chart]:
                 Series("Successful", "ok", [day.successful for day in deliveries]),
                 Series("Failed", "bad", [day.failed for day in deliveries]),
             ),
-            empty=f"No deliveries in the last {words}.",
+            empty=none_sent,
             marks=marks,
             is_stacked=True,
         ),
@@ -201,16 +203,8 @@ def charts(app: App, figures: Analytics, period: Period) -> list[Chart]:
             "rate",
             "Webhook success rate",
             points,
-            [
-                Series(
-                    "Answered 2xx",
-                    "first",
-                    [None if rate is None else round(100 * rate, 1) for rate in rates],
-                    is_line=True,
-                    total="" if overall is None else percent(overall),
-                )
-            ],
-            empty=f"No deliveries in the last {words}.",
+            [_rate(figures)],
+            empty=none_sent,
             marks=marks,
             write="{:g}%".format,
         ),
@@ -219,15 +213,27 @@ def charts(app: App, figures: Analytics, period: Period) -> list[Chart]:
             "Webhook latency",
             points,
             _latency(app, axis),
-            empty=f"No response in the last {words}.",
+            empty=f"No response in the last {words(span)}.",
             marks=marks,
             write=milliseconds,
         ),
     ]
 
 
+def _rate(figures: Analytics) -> Series:
+    rates = [DeliveryFigures.of([day]).success_rate for day in figures.deliveries]
+    overall = figures.delivered.success_rate
+    return Series(
+        "Answered 2xx",
+        "first",
+        [None if rate is None else round(100 * rate, 1) for rate in rates],
+        is_line=True,
+        total="" if overall is None else percent(overall),
+    )
+
+
 def _latency(app: App, axis: Axis) -> list[Series]:
     """Of the days of which attempts are kept; nothing before."""
-    kept = Axis(axis.begins[-MONTH.points :], axis.step)
+    kept = Axis(axis.begins[-THIRTY_DAYS.number :], axis.step)
     missing: list[Number | None] = [None] * (len(axis.begins) - len(kept.begins))
     return [replace(each, values=[*missing, *each.values]) for each in latency_in_stores(app, kept)]

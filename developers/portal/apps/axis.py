@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 from django.utils import timezone
 
 from common.web.charts import Point
-from webhooks.insight.analytics import Period
+from webhooks.insight.analytics import Span
+from webhooks.services.counting import midnight
 
 HOURS: Final = 24
 DAYS: Final = 7
@@ -39,8 +40,9 @@ class Axis:
         return cls(tuple(last - ago * step for ago in range(number - 1, -1, -1)), step)
 
     @classmethod
-    def of_period(cls, period: Period, now: datetime | None = None) -> "Axis":
-        return cls(tuple(period.begins(now)), period.step)
+    def of_span(cls, span: Span, now: datetime) -> "Axis":
+        begins = (each if isinstance(each, datetime) else midnight(each) for each in span.begins(now))
+        return cls(tuple(begins), span.step)
 
     @property
     def first(self) -> datetime:
@@ -67,7 +69,7 @@ class Axis:
     def points(self, link: Callable[[dict[str, Any]], str]) -> list[Point]:
         """Each leads to `link` with its range as filters."""
         return [
-            Point(self.at(begin), link({"since": _minute(begin), "until": _minute(end)}))
+            Point(self.at(begin), link({"since": minute(begin), "until": minute(end)}))
             for begin, end in self.ranges
         ]
 
@@ -77,5 +79,5 @@ def filtered(url: str, **filters: Any) -> Callable[[dict[str, Any]], str]:
     return lambda more: f"{url}?{urlencode(filters | more)}"
 
 
-def _minute(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%dT%H:%M}Z"
+def minute(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%MZ}"

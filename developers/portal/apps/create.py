@@ -16,13 +16,14 @@ from common.secrets import standard_webhooks_secret
 from common.web.forms.kept import typed
 from common.web.forms.pages import form_page, saved
 from common.web.methods import GET_OR_POST, require_safe
-from developers.portal.access import app_page, current_developer, developer_page
+from developers.portal.access import app_page, current_developer, developer_page, enter_app
 from developers.portal.apps.secrets import already_shown
 from developers.portal.forms import CreateAppForm
 from developers.portal.sandbox.first_calls import exchange_call, first_calls, first_path
 from extensions.services.manifests import save_manifest
 from installations.services import test_install
 from installations.services.lifecycle import Issued
+from marketplace.enums import AppRole
 from marketplace.models import App
 from marketplace.queries import own_apps
 from marketplace.services.apps import IssuedApp, SlugTaken, create_app
@@ -38,6 +39,7 @@ def app_create(request: HttpRequest) -> HttpResponse:
     def again(first: datetime) -> HttpResponse:
         named = own_apps(current_developer(request)).filter(name=form.cleaned_data["name"])
         app = first_or_not_found(named, "App not found")
+        enter_app(request, app, AppRole.OWNER)
         create_url = resolve_url("portal:client_secret", app.slug)
         return already_shown(request, app, what="client secret", at=first, create_url=create_url)
 
@@ -60,6 +62,7 @@ def _create(request: HttpRequest, form: CreateAppForm) -> HttpResponse:
         _attempt(request, lambda: save_manifest(app=created.app, developer=developer, document=document))
     installed = test_install(app=created.app, developer=developer)
     _attempt(request, lambda: open_inbox(installation=installed.installation))
+    enter_app(request, created.app, AppRole.OWNER)
     return render(request, "developers/portal/apps/created.html", _first_steps(created, installed, form))
 
 

@@ -38,7 +38,7 @@ Values = list[Number | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class Plotted:
     """What the plots are about. `sandboxes` are installations of the app on sandbox stores, with their businesses."""
 
     app: App
@@ -79,14 +79,14 @@ def milliseconds(value: Number) -> str:
     return f"{value:,} ms"
 
 
-def _subject(app: App, place: Place, axis: Axis) -> Subject:
+def _subject(app: App, place: Place, axis: Axis) -> Plotted:
     on_sandboxes = Installation.objects.filter(app=app, business__is_sandbox=True).order_by("-id")
     rows = list(on_sandboxes.select_related("business").defer("webhook_secret")[:MOST_SANDBOXES])
     own = next((each for each in rows if each.is_own and not each.is_review), None)
-    return Subject(app, place, axis, own, {each.pk: each.business_id for each in rows})
+    return Plotted(app, place, axis, own, {each.pk: each.business_id for each in rows})
 
 
-def _deliveries(subject: Subject, marks: Sequence[Mark]) -> Chart:
+def _deliveries(subject: Plotted, marks: Sequence[Mark]) -> Chart:
     ok, failed = _hourly(subject) if subject.is_sandbox else _daily(subject)
     return _chart(
         subject, "deliveries", "Webhook deliveries", marks,
@@ -94,7 +94,7 @@ def _deliveries(subject: Subject, marks: Sequence[Mark]) -> Chart:
     )  # fmt: skip
 
 
-def _hourly(subject: Subject) -> tuple[Values, Values]:
+def _hourly(subject: Plotted) -> tuple[Values, Values]:
     webhooks = _own_webhooks(subject)
     ok, failed = _zeros(subject), _zeros(subject)
     for day in last_days(list(webhooks), subject.axis.begins[-1]).values():
@@ -104,21 +104,21 @@ def _hourly(subject: Subject) -> tuple[Values, Values]:
     return list(ok), list(failed)
 
 
-def _daily(subject: Subject) -> tuple[Values, Values]:
+def _daily(subject: Plotted) -> tuple[Values, Values]:
     counts = DailyDeliveryCount.objects.filter(app=subject.app, date__gte=subject.axis.first.date())
     days = {day: (good, bad) for day, good, bad in counts.values_list("date", "successful", "failed")}
     rows = [days.get(begin.date(), (0, 0)) for begin in subject.axis.begins]
     return [good for good, _ in rows], [bad for _, bad in rows]
 
 
-def _latency(subject: Subject, marks: Sequence[Mark]) -> Chart:
+def _latency(subject: Plotted, marks: Sequence[Mark]) -> Chart:
     return _chart(
         subject, "latency", "Webhook latency", marks, _durations(subject, _responses(subject)),
         empty="No response yet.", write=milliseconds,
     )  # fmt: skip
 
 
-def _responses(subject: Subject) -> list[tuple[int, int]]:
+def _responses(subject: Plotted) -> list[tuple[int, int]]:
     """Numbers of points with the milliseconds of each response."""
     found: QuerySet[Delivery] = Delivery.objects.filter(app_id=subject.app.pk).exclude(
         business_id__in=subject.sandboxes.values()
@@ -139,7 +139,7 @@ def _responses(subject: Subject) -> list[tuple[int, int]]:
     return _newest(subject, answered, "attempted_at", "duration_ms", TIMED)
 
 
-def _calls(subject: Subject, marks: Sequence[Mark]) -> Chart:
+def _calls(subject: Plotted, marks: Sequence[Mark]) -> Chart:
     def made(begin: datetime, end: datetime, most: int) -> QuerySet[Any]:
         return _mine(subject, ApiCall.objects.filter(at__gte=begin, at__lt=end)).order_by("-at")
 
@@ -154,7 +154,7 @@ def _calls(subject: Subject, marks: Sequence[Mark]) -> Chart:
     return _chart(subject, "calls", "API calls", marks, series, empty="No calls.", kind=API, is_stacked=True)
 
 
-def _hooks(subject: Subject, hooks: Sequence[Definition], marks: Sequence[Mark]) -> Chart:
+def _hooks(subject: Plotted, hooks: Sequence[Definition], marks: Sequence[Mark]) -> Chart:
     of_app = HookCall.objects.exclude(outcome__in=SKIPPED).filter(definition__in=[each.pk for each in hooks])
 
     def made(begin: datetime, end: datetime, most: int) -> QuerySet[Any]:
@@ -169,7 +169,7 @@ def _hooks(subject: Subject, hooks: Sequence[Definition], marks: Sequence[Mark])
 
 
 def _newest(
-    subject: Subject, rows: Callable[[datetime, datetime, int], QuerySet[Any]], moment: str, value: str, most: int
+    subject: Plotted, rows: Callable[[datetime, datetime, int], QuerySet[Any]], moment: str, value: str, most: int
 ) -> list[tuple[int, int]]:  # fmt: skip
     """Numbers of points with a value of each row. A day in stores has `most` rows, and so has a whole day of the sandbox."""
     axis = subject.axis
@@ -184,7 +184,7 @@ def _newest(
     )
 
 
-def _installs(subject: Subject, marks: Sequence[Mark]) -> Chart:
+def _installs(subject: Plotted, marks: Sequence[Mark]) -> Chart:
     since = Q(installed_at__gte=subject.axis.first) | Q(uninstalled_at__gte=subject.axis.first)
     counted = Installation.objects.filter(since, app=subject.app, business__is_sandbox=False, is_test=False)
     if subject.is_sandbox:
@@ -200,7 +200,7 @@ def _installs(subject: Subject, marks: Sequence[Mark]) -> Chart:
     return _chart(subject, "installs", "Installs", marks, series, empty="No installs.")
 
 
-def _mine(subject: Subject, rows: QuerySet[Any], *, has_app: bool = True) -> QuerySet[Any]:
+def _mine(subject: Plotted, rows: QuerySet[Any], *, has_app: bool = True) -> QuerySet[Any]:
     """Rows of the sandbox store, or of all others."""
     if subject.is_sandbox:
         return rows.filter(installation=subject.own)
@@ -208,11 +208,11 @@ def _mine(subject: Subject, rows: QuerySet[Any], *, has_app: bool = True) -> Que
     return of_app.exclude(installation__in=list(subject.sandboxes))
 
 
-def _own_webhooks(subject: Subject) -> QuerySet[Webhook, UUID]:
+def _own_webhooks(subject: Plotted) -> QuerySet[Webhook, UUID]:
     return Webhook.objects.filter(installation=subject.own).values_list("pk", flat=True)
 
 
-def _durations(subject: Subject, rows: Iterable[Any]) -> list[Series]:
+def _durations(subject: Plotted, rows: Iterable[Any]) -> list[Series]:
     """The median, and what one in twenty takes longer than."""
     found: dict[int, list[int]] = defaultdict(list)
     for number, duration in rows:
@@ -227,14 +227,15 @@ def _durations(subject: Subject, rows: Iterable[Any]) -> list[Series]:
 
 
 def _chart(
-    subject: Subject, ident: str, title: str, marks: Sequence[Mark], series: Sequence[Series], *, kind: str = "",
+    subject: Plotted, ident: str, title: str, marks: Sequence[Mark], series: Sequence[Series], *, kind: str = "",
     **options: Any,
 ) -> Chart:  # fmt: skip
     """Each point leads to its rows, and the title to all of them."""
-    slug, filters = subject.app.slug, {"kind": kind} if kind else {}
+    page = {API: "requests", HOOK: "logs"}.get(kind, "deliveries")
+    slug, filters = subject.app.slug, {"kind": kind} if page == "logs" else {}
     if subject.is_sandbox and subject.own:
         filters["installation"] = str(subject.own.pk)
-    link = filtered(resolve_url("portal:requests" if kind else "portal:deliveries", slug), **filters)
+    link = filtered(resolve_url(f"portal:{page}", slug), **filters)
     all_rows = link({"range": subject.axis.range_name})
     points = subject.axis.points(link)
     if ident == "installs":
@@ -243,5 +244,5 @@ def _chart(
     return chart(ident, title, points, series, marks=marks, link=all_rows, **options)
 
 
-def _zeros(subject: Subject) -> list[int]:
+def _zeros(subject: Plotted) -> list[int]:
     return [0] * len(subject.axis.begins)

@@ -79,7 +79,7 @@ def app_overview(request: HttpRequest, app: App) -> HttpResponse:
 @require_http_methods(GET_OR_POST)
 @app_page
 def app_edit(request: HttpRequest, app: App, section: str = LISTING) -> HttpResponse:
-    """A section of the details. The first has no name in the URL."""
+    """A section of the listing. The first has no name in the URL."""
     if section not in SECTIONS:
         raise Http404
     form = EditAppForm(typed(request), request.FILES or None, app=app, section=section)
@@ -95,6 +95,7 @@ def app_edit(request: HttpRequest, app: App, section: str = LISTING) -> HttpResp
         "app": app,
         "form": form,
         "section": section,
+        "section_name": SECTIONS[section],
         "sections": [(key, name, section_url(app, key)) for key, name in SECTIONS.items()],
     }
     return form_page(request, "developers/portal/apps/edit.html", context)

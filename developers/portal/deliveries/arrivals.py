@@ -1,4 +1,4 @@
-"""Why did nothing arrive? The reason for an event, a store and a time."""
+"""Why didn't it arrive? The reason for an event, a store and a time."""
 
 from typing import Any, Final
 

@@ -89,10 +89,17 @@ def own_delivery(app: App, delivery_id: object) -> Delivery:
 
 
 def page(
-    app: App, filters: DeliverySearch, *, before: UUID | None = None, after: UUID | None = None
+    app: App,
+    filters: DeliverySearch,
+    *,
+    before: UUID | None = None,
+    after: UUID | None = None,
+    newest: UUID | None = None,
 ) -> DeliveryPage:
-    """The newest page, or the page of deliveries older than `before` or newer than `after`."""
-    ids = _ids(app, filters, before=before, after=after, limit=PAGE + 1)
+    """The newest page, or the page of deliveries older than `before` or newer than `after`. `newest` is one that was on
+    top when the page was opened: none above it is added.
+    """
+    ids = _ids(app, filters, before=before, after=after, newest=newest, limit=PAGE + 1)
     more, ids = len(ids) > PAGE, ids[:PAGE]
     deliveries = _rows(ids)
     attach_last_attempts(deliveries)
@@ -189,6 +196,7 @@ def _ids(
     *,
     before: UUID | None = None,
     after: UUID | None = None,
+    newest: UUID | None = None,
     limit: int,
 ) -> list[UUID]:
     """Matching ids, newest first; with `after`, oldest first from there.
@@ -200,6 +208,8 @@ def _ids(
         rows = rows.filter(id__lt=before)
     if after is not None:
         rows = rows.filter(id__gt=after)
+    if newest is not None:
+        rows = rows.filter(id__lte=newest)
     ordered = rows.order_by("-id" if after is None else "id")
     return list(ordered.values_list("pk", flat=True)[:limit])
 

@@ -16,20 +16,20 @@ from common.ids import parse_id
 from common.times import duration
 from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
-from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page
 from developers.portal.deliveries import descriptions as delivery_descriptions
+from developers.portal.deliveries import live
 from developers.portal.deliveries import log as delivery_log
 from developers.portal.deliveries.comparison import differing_fields, differing_headers
 from developers.portal.deliveries.forms import ALL, MAX_CHOICES, FilterForm, RecoverForm, SelectionForm
 from developers.portal.deliveries.groups import group_of, groups
-from developers.portal.deliveries.resent import Resent, remember, resent_of
+from developers.portal.deliveries.resent import remember, resent_of
 from developers.portal.filter_forms import MAX_NEW, news
 from marketplace.models import App
 from webhooks import catalogue
 from webhooks.engine import retry
-from webhooks.enums import WAITING, DeliveryStatus
+from webhooks.enums import WAITING
 from webhooks.insight.diagnosis import diagnose, in_short
 from webhooks.insight.headlines import headline
 from webhooks.models import Attempt, Delivery, Webhook
@@ -37,11 +37,6 @@ from webhooks.queries import may_read_payload, resend_refusal
 from webhooks.services.deliveries import RECOVERED_PER_SECOND, recover, redeliver
 
 MAX_ENDPOINTS: Final = 100  # that one recovery resends to
-# Of the list, by the value of `part`.
-PARTS: Final = {
-    "rows": "developers/portal/deliveries/rows.html",
-    "causes": "developers/portal/deliveries/causes.html",
-}
 SEARCH_NOTE: Final = f"The newest {delivery_log.SEARCHED:,} deliveries were searched. Choose an earlier time to search older ones."
 
 
@@ -56,8 +51,10 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
     webhooks = _choices(app, request.GET)
     form = FilterForm(request.GET, webhooks=webhooks)
     filters = form.filters() if form.is_valid() else None
-    before, after = (parse_id(request.GET.get(name)) for name in ("before", "after"))
-    page = delivery_log.page(app, filters, before=before, after=after) if filters is not None else None
+    before, after, newest = (parse_id(request.GET.get(name)) for name in ("before", "after", "newest"))
+    page = None
+    if filters is not None:
+        page = delivery_log.page(app, filters, before=before, after=after, newest=newest)
     context = {
         "app": app,
         "form": form,
@@ -79,44 +76,12 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
         "plan": delivery_descriptions.retry_schedule(),
         "resent": resent_of(request, app),
     }
-    if (part := request.GET.get("part", "")) in PARTS:
-        return _part(request, part, context)
-    context["live"] = _versions(context) if _moves(context) else {}
-    context["live_query"] = _position(request.GET)
+    if (part := request.GET.get("part", "")) in live.PARTS:
+        return live.part(request, part, context)
+    context["live"] = live.versions(context) if live.moves(context) else {}
+    context["live_query"] = live.position(request.GET, page)
     status = 200 if form.is_valid() and not (selection and selection.errors) else UNPROCESSABLE
     return render(request, "developers/portal/deliveries/list.html", context, status=status)
-
-
-def _part(request: HttpRequest, part: str, context: dict[str, Any]) -> HttpResponse:
-    """A part that changes while deliveries are being sent. The last one says that it is over."""
-    version = _versions(context)[part]
-    response = live_part(request, PARTS[part], context | {"version": version})
-    if not _moves(context):
-        response["X-Live-Over"] = "1"
-    return response
-
-
-def _moves(context: Mapping[str, Any]) -> bool:
-    """Whether something on the page is being sent right now."""
-    resent: Resent | None = context["resent"]
-    return bool(resent and resent.waiting) or any(
-        each.status == DeliveryStatus.PENDING for each, *_ in context["rows"]
-    )
-
-
-def _versions(context: Mapping[str, Any]) -> dict[str, str]:
-    rows = [(each.pk, each.status, each.attempt_count) for each, *_ in context["rows"]]
-    causes = [(group.cause, len(group.deliveries)) for group in context["groups"]]
-    resent: Resent | None = context["resent"]
-    return {"rows": live_version(rows), "causes": live_version(causes, resent and resent.text)}
-
-
-def _position(query: QueryDict) -> str:
-    """The list's filters, and where in it the page is."""
-    given = query.copy()
-    for name in ("part", "seen"):
-        given.pop(name, None)
-    return given.urlencode()
 
 
 def _row(each: Any) -> tuple[Delivery, Attempt | None, str]:

@@ -157,7 +157,7 @@ def readiness(app: App) -> Readiness:
 
 def _blocking(app: App, criterion: Criterion, problems: Iterable[ErrorDetail]) -> list[ChecklistItem]:
     return [
-        ChecklistItem("bad", problem["message"], "", field_url(app, field), "Edit details")
+        ChecklistItem("bad", problem["message"], "", field_url(app, field), "Edit listing")
         for problem in problems
         if _CRITERION_OF.get(field := problem["field"].partition("[")[0], Criterion.FUNCTIONALITY)
         == criterion
@@ -207,13 +207,16 @@ def _security(app: App, refused: set[str]) -> list[ChecklistItem]:
             about = "This server accepts plain HTTP because it runs in development mode."
             lines.append(
                 ChecklistItem(
-                    "warn", f"The {name} uses plain HTTP", about, field_url(app, field), "Edit details"
+                    "warn", f"The {name} uses plain HTTP", about, field_url(app, field), "Edit listing"
                 )
             )
     if app.webhook_url:
         about = "Answer requests with a wrong or old signature with 401. Reviewers check this."
-        checker = resolve_url("portal:signature_checker", app.slug)
-        lines.append(ChecklistItem("neutral", "Signature check", about, checker, "Signature checker"))
+        lines.append(
+            ChecklistItem(
+                "neutral", "Signature check", about, resolve_url("portal:checks", app.slug), "Run a check"
+            )
+        )
     return lines
 
 
@@ -222,7 +225,7 @@ def _scopes(app: App) -> list[ChecklistItem]:
     lines = []
     if uncovered := catalogue.without_scope(app.webhook_events, app.scopes):
         about = f"The app's scopes don't allow these events: {', '.join(uncovered)}."
-        lines.append(ChecklistItem("warn", "Scopes and events don't match", about, details, "Edit details"))
+        lines.append(ChecklistItem("warn", "Scopes and events don't match", about, details, "Edit listing"))
     elif app.webhook_events:
         lines.append(ChecklistItem("ok", "Scopes and events match"))
     added = scope_changes(app)["added_scopes"]
@@ -239,7 +242,7 @@ def _quality(app: App) -> list[ChecklistItem]:
     lines = [
         ChecklistItem(
             "warn", "The description is very short", "Explain what the app does for a merchant.",
-            field_url(app, "description"), "Edit details",
+            field_url(app, "description"), "Edit listing",
         )
         if rules.is_short(app.description)
         else ChecklistItem("ok", "The description is long enough"),
@@ -256,7 +259,7 @@ def _quality(app: App) -> list[ChecklistItem]:
             if app.version != app.approved_version.version
             else ChecklistItem(
                 "warn", f"Still version {app.version}", "This version is already approved.",
-                field_url(app, "version"), "Edit details",
+                field_url(app, "version"), "Edit listing",
             )
         )  # fmt: skip
     return lines

@@ -119,7 +119,7 @@ def _forbidden(app: App, call: ApiCall) -> Explanation:
         )
     return Explanation(
         f"{because} The app doesn't ask for it.",
-        "Add the scope to the app's details. On your sandbox it works at once, elsewhere after a review and the store's yes.",
+        "Add the scope under Listing, Access. On your sandbox it works at once, elsewhere after a review and the store's yes.",
         field_url(app, "scopes"),
         "Add the scope",
     )

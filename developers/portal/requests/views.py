@@ -1,10 +1,10 @@
-"""The log of an app's requests: the list, one call, a thread, and the use of scopes."""
+"""An app's log: all of it, the API calls, one call, a thread, and the use of scopes."""
 
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods
 
 from activity import feed
@@ -23,7 +23,7 @@ from developers.portal.filter_forms import MAX_NEW, news
 from developers.portal.hooks.views import OUTCOMES
 from developers.portal.requests import descriptions as request_descriptions
 from developers.portal.requests.failures import failures_of
-from developers.portal.requests.forms import RequestFilterForm
+from developers.portal.requests.forms import FILTERS, CallFilterForm, LogFilterForm
 from marketplace.models import App
 from marketplace.services.apps import update_app
 from webhooks.insight.diagnosis import in_short
@@ -31,25 +31,48 @@ from webhooks.insight.diagnosis import in_short
 
 @require_safe
 @app_page
+def log_list(request: HttpRequest, app: App) -> HttpResponse:
+    """API calls, hook calls and deliveries, newest first."""
+    form = _form(LogFilterForm, app, request.GET)
+    context = {"heading": "Logs", "url": "portal:logs", "news_url": "portal:log_news", "of_all_kinds": True}
+    context["empty_title"] = "Nothing in the last 7 days"
+    return _list(request, app, form, context)
+
+
+@require_safe
+@app_page
 def request_list(request: HttpRequest, app: App) -> HttpResponse:
-    form = _form(app, request.GET)
+    """API calls alone. The list of all kinds was here before, so a filter for a kind leads to it."""
+    if request.GET.get("kind"):
+        query = LogFilterForm.given_in(request.GET).urlencode()
+        return redirect(f"{resolve_url('portal:logs', app.slug)}?{query}", permanent=True)
+    form = _form(CallFilterForm, app, request.GET)
+    context = {
+        "heading": "API calls",
+        "url": "portal:requests",
+        "news_url": "portal:request_news",
+        "deprecated": deprecated_use(app),
+        **failures_of(app),
+        "empty_title": "No API calls in the last 7 days",
+    }
+    return _list(request, app, form, context)
+
+
+def _list(request: HttpRequest, app: App, form: LogFilterForm, context: dict[str, Any]) -> HttpResponse:
     is_valid = form.is_valid()
     before = feed.parse_position(request.GET.get("before"))
     page = feed.page(app, form.filters(), before=before) if is_valid else None
-    gaps = feed.gaps_of(app)
-    context = {
+    context |= {
         "app": app,
         "form": form,
         "rows": [_row(entry) for entry in page.entries] if page else [],
         "page": page,
         "first": page.entries[0].position if page and page.entries else None,
         "last": page.entries[-1].position if page and page.entries else None,
-        "choices": [form[name] for name in ("kind", "status", "endpoint", "installation", "range")],
+        "choices": [form[name] for name in FILTERS if name in form.fields],
         "beyond": before is not None,
         "query": form.query_string,
-        "gaps": gaps,
-        "deprecated": deprecated_use(app),
-        **failures_of(app),
+        "gaps": feed.gaps_of(app),
         "installed": app.installations.active().exists(),
     }
     return render(
@@ -59,8 +82,18 @@ def request_list(request: HttpRequest, app: App) -> HttpResponse:
 
 @require_safe
 @app_page
+def log_news(request: HttpRequest, app: App) -> HttpResponse:
+    return _news(request, app, LogFilterForm)
+
+
+@require_safe
+@app_page
 def request_news(request: HttpRequest, app: App) -> HttpResponse:
-    form, after = _form(app, request.GET), feed.parse_position(request.GET.get("after"))
+    return _news(request, app, CallFilterForm)
+
+
+def _news(request: HttpRequest, app: App, kind: type[LogFilterForm]) -> HttpResponse:
+    form, after = _form(kind, app, request.GET), feed.parse_position(request.GET.get("after"))
     return news(form, after, lambda after: feed.count_newer(app, form.filters(), after=after, most=MAX_NEW))
 
 
@@ -138,9 +171,9 @@ def scopes(request: HttpRequest, app: App) -> HttpResponse:
     return render(request, "developers/portal/apps/scopes.html", context)
 
 
-def _form(app: App, query: QueryDict) -> RequestFilterForm:
+def _form(kind: type[LogFilterForm], app: App, query: QueryDict) -> LogFilterForm:
     installations = feed.installations_of(app, most=MAX_CHOICES, named=query.get("installation"))
-    return RequestFilterForm(query, endpoints=feed.endpoints_of(app), installations=installations)
+    return kind(query, endpoints=feed.endpoints_of(app), installations=installations)
 
 
 def _row(entry: feed.ActivityEntry) -> dict[str, Any]:
@@ -157,7 +190,7 @@ def _row(entry: feed.ActivityEntry) -> dict[str, Any]:
         duration, pill, installation = row.duration_ms, OUTCOMES[row.outcome], row.installation
     else:
         last = row.last_attempt
-        what, name = row.event.type, "Webhook"
+        what, name = row.event.type, "Delivery"
         outcome = in_short(last.http_status, last.error_class) if last else "—"
         duration = last.duration_ms if last else None
         pill, installation = None, row.webhook.installation

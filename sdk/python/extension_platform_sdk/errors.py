@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import requests
+
+_RESOURCE_METADATA = re.compile(r'\bresource_metadata="([^"]+)"')
 
 
 class PlatformError(Exception):
@@ -25,6 +28,7 @@ class ApiError(PlatformError):
     ``details`` is a list of ``{"field": str, "message": str}``, empty unless the input was invalid. Name the
     ``request_id`` when you ask for help; it is ``None`` where the answer has none. ``code`` is the stable name of the
     error that ``/docs/errors/`` explains, such as ``missing_scope``; ``None`` if something in between answered.
+    ``resource_metadata`` is where a 401 of the app API leads: the document that names its authorization server (RFC 9728).
     """
 
     def __init__(
@@ -36,6 +40,7 @@ class ApiError(PlatformError):
         *,
         request_id: str | None = None,
         code: str | None = None,
+        resource_metadata: str | None = None,
     ) -> None:
         super().__init__(f"{status_code}: {message}")
         self.status_code = status_code
@@ -44,6 +49,7 @@ class ApiError(PlatformError):
         self.details = details or []
         self.request_id = request_id
         self.code = code
+        self.resource_metadata = resource_metadata
 
 
 class RateLimited(ApiError):
@@ -106,4 +112,13 @@ def error_from(response: requests.Response) -> ApiError:
         return RateLimited(message, error, seconds, request_id=request_id, code=code)
     found = body.get("details")
     details = found if isinstance(found, list) else None
-    return ApiError(response.status_code, message, error, details, request_id=request_id, code=code)
+    challenge = _RESOURCE_METADATA.search(response.headers.get("WWW-Authenticate", ""))
+    return ApiError(
+        response.status_code,
+        message,
+        error,
+        details,
+        request_id=request_id,
+        code=code,
+        resource_metadata=challenge[1] if challenge else None,
+    )

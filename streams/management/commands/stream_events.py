@@ -17,12 +17,12 @@ from common.db.outages import is_outage
 from common.db.schema import require_migrations
 from common.errors import Conflict, Unavailable
 from streams.services import batches
-from streams.targets import Bucket, Folder, Pipe, Refused, Target
+from streams.targets import Bucket, InFolder, NotTaken, Pipe, Target
 
 log = logging.getLogger(__name__)
 
 TRIED_AGAIN_AFTER: Final = 10.0  # seconds
-PASSING: Final = (OSError, Refused, Unavailable)
+PASSING: Final = (OSError, NotTaken, Unavailable)
 
 
 class Command(BaseCommand):
@@ -96,7 +96,7 @@ def _target(to: str | None, command: str | None) -> Target:
         return Pipe(arguments)
     assert to
     if "://" not in to:
-        return Folder(Path(to))
+        return InFolder(Path(to))
     try:
         return Bucket(to)
     except ValueError as error:

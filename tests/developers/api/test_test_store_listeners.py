@@ -63,7 +63,7 @@ def listen(api: Api, path: str, record: dict[str, Any] | None = None) -> dict[st
 
 
 def keep(slot: str) -> None:
-    DispatcherSlot.objects.filter(pk=slot).update(seen_at=Now() + timedelta(hours=1))
+    DispatcherSlot.objects.filter(pk=slot.partition(".")[0]).update(seen_at=Now() + timedelta(hours=1))
 
 
 def work(api: Api, path: str, listener: dict[str, Any]) -> dict[str, Any]:
@@ -171,6 +171,19 @@ def test_those_of_stores_leave_the_developer_three_of_apps(
     fourth = factories.app(dana, slug="fourth", name="Fourth")
     factories.installation(fourth, sandbox)
     assert api("post", f"/developer/apps/{fourth.pk}/listener", {}).status_code == 429
+
+
+@pytest.mark.usefixtures("installation")
+def test_replaced_and_ended_are_told_apart_by_store(api: Api, path: str) -> None:
+    """A listener that was replaced must not begin again, and one that has ended must, whatever the app's own does."""
+    record = opened(api, path)
+    first, second = listen(api, path, record), listen(api, path, record)
+    replaced = api("post", f"{path}/listener/{first['listenerId']}/work", {"wait": 0})
+    assert (replaced.status_code, replaced["X-Error-Code"]) == (409, "listener_replaced")
+    listen(api, path)
+    assert api("delete", f"{path}/listener/{second['listenerId']}").status_code == 204
+    ended = api("post", f"{path}/listener/{second['listenerId']}/answers", {})
+    assert (ended.status_code, ended["X-Error-Code"]) == (404, "listener_ended")
 
 
 def test_strangers_and_other_apps_find_nothing(api: Api, path: str, dana: User, sam: User) -> None:

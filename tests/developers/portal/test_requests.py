@@ -65,10 +65,10 @@ def test_list_merges_calls_hooks_and_webhooks(
     )
     api.get("/app-api/products?search=tea")
     log.flush()
-    url = f"{pages(app)}/requests/"
+    url = f"{pages(app)}/logs/"
     page = browser.get(url, **HTML)
     call, delivery = ApiCall.objects.get(pk=placed["X-Request-Id"]), Delivery.objects.get()
-    shown = [f"{url}{call.pk}/", f"{pages(app)}/deliveries/{delivery.pk}/"]
+    shown = [f"{pages(app)}/requests/{call.pk}/", f"{pages(app)}/deliveries/{delivery.pk}/"]
     shown.append(f"{pages(app)}/hooks/order.validate/calls/{hooked.call.pk}/")
     for link in shown:
         assert links(page, link), link
@@ -90,6 +90,12 @@ def test_list_merges_calls_hooks_and_webhooks(
     assert found(since="2020-01-01T00:00", until="2020-01-02T00:00") == 0
     assert found(range="1h") == 4
     assert browser.get(url, {"status": "LOST"}, **HTML).status_code == 422
+    url = f"{pages(app)}/requests/"
+    assert found() == found(status="2xx") == 2
+    assert found(endpoint="/app-api/products") == 1
+    assert browser.get(url, {"endpoint": "order.created"}, **HTML).status_code == 422
+    moved = browser.get(url, {"kind": "hook", "range": "1h"}, **HTML)
+    assert (moved.status_code, moved["Location"]) == (301, f"{pages(app)}/logs/?range=1h&kind=hook")
 
 
 def test_pages_go_on_where_the_last_one_ended(

@@ -114,9 +114,9 @@ def test_new_app_installs_the_sdk_that_the_platform_serves(
     nonsense = run("new", "song", "--template", template, "--local", "--sdk", str(tmp_path))
     assert f"{tmp_path} has no {language}/" in nonsense.err
     assert not Path("song").exists()
-    for folder in (SDK, SDK.parent):
-        assert run("new", folder.name, "--template", template, "--local", "--sdk", str(folder)).status == 0
-        assert f"{SDK / language}" in Path(folder.name, file).read_text()
+    for name, folder in {"first": SDK, "second": SDK.parent}.items():
+        assert run("new", name, "--template", template, "--local", "--sdk", str(folder)).status == 0
+        assert f"{SDK / language}" in Path(name, file).read_text()
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -139,14 +139,28 @@ def test_name_in_use_by_another_developer_gets_a_number(run: Run, signed_in: str
     assert App.objects.filter(slug="ring-2").exists()
 
 
+def test_new_registers_nothing_that_has_no_folder(run: Run, signed_in: str) -> None:
+    Path("work").mkdir()
+    os.chdir("work")
+    os.rmdir(Path.cwd())  # so that no folder can be made
+    failed = run("new", "ring", "--template", "node")
+    assert (failed.status, "ring: " in failed.err) == (1, True)
+    assert not App.objects.exists()
+
+
+def test_new_leaves_no_folder_of_an_app_that_was_refused(run: Run, platform: str) -> None:
+    keep(Account(platform, "fbdt_of_nobody"))
+    assert run("new", "ring", "--template", "node").status == 1
+    assert not Path("ring").exists()
+
+
 def test_trigger_lists_and_explains(run: Run, signed_in: str, installation: Installation) -> None:
     listed = run("trigger", "--list").out
     assert "payment.expired" in listed
     assert "business.data_erasure" in listed
     assert "day" in listed
     unknown = run("trigger", "order.create")
-    assert unknown.status == 1
-    assert "order.created" in unknown.err
+    assert (unknown.status, "order.created" in unknown.err) == (2, True)
     assert "none of the app's webhooks listens" in run("trigger", "product.created").out
     assert run("trigger", "business.data_erasure").status == 0
     assert not Installation.objects.active().exists()
@@ -258,6 +272,9 @@ def test_release_without_a_browser(run: Run, signed_in: str, dana: User) -> None
     assert "Stores use version 1.1.0" in run("status", "--app", "song").out
     assert "1.1.0: COMPLETE, 100 %" in run("release", "--app", "song").out
     assert "it can't be halted" in run("release", "halt", "--app", "song").err
+    for action in ([], ["resume"]):
+        unused = run("release", *action, "--reason", "Wrong notes.", "--app", "song")
+        assert (unused.status, "--reason goes with halt and back" in unused.err) == (2, True)
     back = json.loads(run("release", "back", "--reason", "Wrong notes.", "--app", "song", "--json").out)
     assert (back["state"], back["reason"]) == ("TAKEN_BACK", "Wrong notes.")
     App.objects.filter(pk=song.pk).update(version="1.2.0", status="DRAFT")

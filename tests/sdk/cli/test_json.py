@@ -38,12 +38,13 @@ def _on_this_machine(settings: Any) -> None:
 
 
 def test_every_command_has_a_schema_and_the_option(run: Run) -> None:
-    names = {command.NAME for command in COMMANDS} - {"schema"}
+    names = {command.NAME for command in COMMANDS}
     assert names | {"error"} == set(schemas()["properties"])
     for name in names:
         assert "--json" in run(name, "--help").out
         assert json.loads(run("schema", name).out) == schema_of(name)
     assert json.loads(run("schema").out) == schemas()
+    assert validated("schema", run("schema", "submit", "--json").out) == schema_of("submit")
     assert run("schema", "nonsense").status == 2
     for name, file in ELSEWHERE.items():
         assert f'validated("{name}"' in (ROOT / file).read_text(), name
@@ -79,7 +80,8 @@ def test_what_happened(run: Run, signed_in: str, installation: Installation) -> 
     assert (again["id"], again["event"]) == (str(delivery.pk), "order.created")
     assert drain() == 1
     unknown = run("resend", "nonsense", "--json")
-    assert (unknown.status, validated("error", unknown.out)["statusCode"]) == (1, 404)
+    record = validated("error", unknown.out)
+    assert (unknown.status, record["statusCode"], record["code"]) == (1, 404, "not_found")
 
 
 def test_existing_project_is_linked_and_the_machine_signed_out(
@@ -143,6 +145,32 @@ def test_failures(run: Run, signed_in: str, dana: User) -> None:
     keep(Account("http://127.0.0.1:9", "fbdt_x"))
     away = run("status", "--json")
     assert (away.status, validated("error", away.out)["error"]) == (1, "Unreachable")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (("logs",), 1, "You have no app nonsense."),
+        (("listen", "--forward-to", "3000"), 1, "You have no app nonsense."),
+        (("logs", "--kind", "sms"), 2, "argument --kind: invalid choice: 'sms'"),
+        (("listen",), 2, "the following arguments are required: --forward-to"),
+        (("trigger", "order.create"), 2, "There is no event order.create. Choose one of: "),
+        (("nonsense",), 2, "invalid choice: 'nonsense'"),
+        (("manifest", "pull", "--file", "missing/manifest.json"), 1, "missing/manifest.json: No such file"),
+    ],
+)
+def test_every_error_is_one_line_of_json(
+    run: Run, signed_in: str, app: App, words: tuple[str, ...], status: int, message: str
+) -> None:
+    """Also of commands that print lines, of wrong arguments, and of files."""
+    command = words[0]
+    named = ["--app", "nonsense"] if command in ("logs", "listen") and status == 1 else []
+    failed = run(*words, *named, "--json")
+    (line,) = failed.out.splitlines()
+    record = validated("error", line)
+    assert (failed.status, record["type"], message in record["message"]) == (status, "error", True), record
+    if command in ("logs", "listen"):
+        assert validated(command, line) == record
 
 
 def test_submit_names_line_and_path_of_the_manifests_problems(run: Run, signed_in: str, dana: User) -> None:

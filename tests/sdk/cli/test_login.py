@@ -96,10 +96,15 @@ def test_command_without_a_login_says_what_to_run(run: Run, platform: str) -> No
 
 
 @pytest.mark.parametrize(
-    "url", ["http://platform.example.com", "platform.example.com", "ftp://x", "https://"]
+    ("url", "reason"),
+    [
+        ("http://platform.example.com", "would send your token unencrypted"),
+        ("platform.example.com", "is not the address of a platform"),
+        ("ftp://x", "is not the address of a platform"),
+        ("https://", "is not the address of a platform"),
+    ],
 )
-def test_token_goes_to_no_plain_http_address(run: Run, url: str, opened: list[str]) -> None:
+def test_token_goes_to_no_plain_http_address(run: Run, url: str, reason: str, opened: list[str]) -> None:
     outcome = run("login", url)
-    assert outcome.status == 1
-    assert "is not the address of a platform" in outcome.err
+    assert (outcome.status, f"{url} {reason}" in outcome.err) == (1, True)
     assert opened == []

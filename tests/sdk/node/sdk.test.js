@@ -386,6 +386,7 @@ test("errors of the API", async (t) => {
           { statusCode: 400, message: "wrong", error: "Bad Request", details },
           { "X-Request-Id": "r-1", "X-Error-Code": "validation_failed" },
         ],
+        [401, { message: "no" }, { "WWW-Authenticate": 'Bearer resource_metadata="https://p.example/.well-known/r"' }],
         [429, { message: "wait" }, { "Retry-After": "17" }],
         [429, { message: "wait" }, { "Retry-After": "0" }],
         [200, { id: "i" }],
@@ -402,6 +403,7 @@ test("errors of the API", async (t) => {
       error.requestId === "r-1" &&
       error.code === "validation_failed",
   );
+  await assert.rejects(client.business(), { statusCode: 401, resourceMetadata: "https://p.example/.well-known/r" });
   await assert.rejects(client.business(), (error) => error instanceof RateLimited && error.retryAfter === 17);
   const patient = new AppClient({ baseUrl: url, accessToken: "fbat_secret", waitOnRateLimit: true });
   assert.deepEqual(await patient.business(), { id: "i" });

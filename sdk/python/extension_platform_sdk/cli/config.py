@@ -76,9 +76,10 @@ def checked_url(url: str) -> str:
     parts = urlsplit(url.strip())
     if parts.scheme == "https" and parts.hostname:
         return url.strip().rstrip("/")
-    host = parts.hostname or ""
-    if parts.scheme == "http" and is_local(host):
-        return url.strip().rstrip("/")
+    if parts.scheme == "http" and parts.hostname:
+        if is_local(parts.hostname):
+            return url.strip().rstrip("/")
+        raise CliError(f"{url} would send your token unencrypted. Use https; http is for this machine only.")
     raise CliError(f"{url} is not the address of a platform. Give one such as https://platform.example.com.")
 
 

@@ -6,7 +6,14 @@ from __future__ import annotations
 class CliError(Exception):
     """Ends a command: ``main`` prints the message, and the process exits with ``status``."""
 
-    def __init__(self, message: str, *, status: int = 1) -> None:
+    status = 1
+
+    def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
-        self.status = status
+
+
+class UsageError(CliError):
+    """The arguments make no sense."""
+
+    status = 2

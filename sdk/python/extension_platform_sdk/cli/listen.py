@@ -13,9 +13,10 @@ from types import FrameType
 from extension_platform_sdk.transport import Record
 
 from . import config
-from .errors import CliError
+from .errors import UsageError
 from .forwarding import Answer, Target
 from .install import standard
+from .output import add_json_argument
 from .platform import Platform, app_path
 from .project import add_app_argument, chosen_app
 from .session import Session
@@ -55,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also fetch what was not delivered since then: 30m, 2h, 1d or 2026-11-20T15:04:05Z",
     )
     parser.add_argument("--print", dest="prints", action="store_true", help="show headers and bodies")
-    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    add_json_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -93,7 +94,7 @@ class Lines:
         self._name, self._address, self._since, self._prints = app["name"], address, since, prints
         self._lock = threading.Lock()
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, *, wait: float = 0.0) -> None:
         with self._lock:
             print(text, flush=True)
 
@@ -136,7 +137,7 @@ class JsonLines:
         self._app = app
         self._lock = threading.Lock()
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, *, wait: float = 0.0) -> None:
         self._write("message", message=text)
 
     def installed(self, token: str) -> None:
@@ -176,9 +177,8 @@ def _target(text: str, *, verify: bool) -> Target:
         return Target(text, verify=verify)
     except ValueError:
         here = "" if verify else " of this machine, as --skip-verify wants"
-        raise CliError(
-            f"{text} is no address{here}. Give one such as http{'' if verify else 's'}://localhost:3000.",
-            status=2,
+        raise UsageError(
+            f"{text} is no address{here}. Give one such as http{'' if verify else 's'}://localhost:3000."
         ) from None
 
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from extension_platform_sdk.errors import RateLimited, Unreachable
 from extension_platform_sdk.transport import Record
 
+from .output import add_json_argument
 from .platform import Platform, app_path, signed_in
 from .project import add_app_argument, chosen_app
 
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--kind", choices=tuple(KINDS), help="only API calls, hook calls or webhooks")
     parser.add_argument("--failed", action="store_true", help="only what failed")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    add_json_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from extension_platform_sdk import __version__
 from extension_platform_sdk.errors import PlatformError
@@ -41,7 +41,7 @@ from . import (
     trigger,
     versions,
 )
-from .errors import CliError
+from .errors import CliError, UsageError
 from .output import error_record
 from .platform import description
 
@@ -62,25 +62,34 @@ COMMANDS: tuple[Command, ...] = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    args = _parser().parse_args(argv)
-    command: Command = args.command
+    words = sys.argv[1:] if argv is None else argv
+    as_json = "--json" in words  # so that wrong arguments are JSON, too
     try:
-        return command.run(args)
+        args = _parser().parse_args(words)
+        as_json = args.json
+        return int(args.command.run(args))
     except CliError as error:
-        return _fail(error, error.message, error.status, args)
+        return _fail(error, error.message, error.status, as_json=as_json)
     except PlatformError as error:
-        return _fail(error, description(error), 1, args)
+        return _fail(error, description(error), 1, as_json=as_json)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
         sys.stderr.close()
         return 0
+    except OSError as error:  # of a file
+        reason = f"{error.filename}: {error.strerror}." if error.filename else f"{error}."
+        return _fail(error, reason, 1, as_json=as_json)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        raise UsageError(message)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="extension-platform", description="Build and test apps for an Extension Platform."
-    )
+    parser = _Parser(prog="extension-platform", description="Build and test apps for an Extension Platform.")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS:
@@ -93,12 +102,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _fail(error: Exception, message: str, status: int, args: argparse.Namespace) -> int:
-    if getattr(args, "json", False):
-        print(json.dumps(error_record(message, error), indent=2))
-    return _say(message, status)
-
-
-def _say(message: str, status: int) -> int:
+def _fail(error: Exception, message: str, status: int, *, as_json: bool) -> int:
+    if as_json:
+        print(json.dumps(error_record(message, error)), flush=True)
     print(f"error: {message}", file=sys.stderr)
     return status

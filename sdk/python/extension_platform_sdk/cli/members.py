@@ -6,7 +6,7 @@ import argparse
 
 from extension_platform_sdk.transport import Record
 
-from .errors import CliError
+from .errors import CliError, UsageError
 from .output import add_json_argument, show
 from .platform import Platform, app_path, signed_in
 from .project import add_app_argument, chosen_app
@@ -30,9 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     email = args.invite or args.change
     if email and not args.role:
-        raise CliError("Say which role: --role developer or --role viewer.", status=2)
+        raise UsageError("Say which role: --role developer or --role viewer.")
     if args.role and not email:
-        raise CliError("--role needs --invite EMAIL or --change EMAIL.", status=2)
+        raise UsageError("--role needs --invite EMAIL or --change EMAIL.")
     with signed_in() as platform:
         app = chosen_app(platform, args)
         path = app_path(app, "/members")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
 import unicodedata
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
@@ -82,8 +83,13 @@ def run(args: argparse.Namespace) -> int:
         return 0
     with signed_in() as platform:
         server = _server(platform, args.server)
-        app, secret = _register(platform, args.name, slug, server)
+        # It may fail, and what is registered stays.
         make(folder, args.name, slug, args.template, server, sdk)
+        try:
+            app, secret = _register(platform, args.name, slug, server)
+        except BaseException:
+            shutil.rmtree(folder)
+            raise
         project.write(folder, app)
         values = {"CLIENT_ID": app["clientId"], "CLIENT_SECRET": secret, "REDIRECT_URL": app["redirectUrl"]}
         install.keep(folder, values)

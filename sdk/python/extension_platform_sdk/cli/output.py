@@ -30,8 +30,14 @@ def named(app: Record) -> Record:
 
 
 def error_record(message: str, error: Exception) -> Record:
-    """An error in the shape of the developer API. ``statusCode`` is null unless the platform answered."""
+    """An error in the shape of the developer API. ``statusCode`` and ``code`` are null unless the platform answered."""
+    record: Record = {"type": "error", "statusCode": None, "message": message, "error": type(error).__name__}
     if not isinstance(error, ApiError):
-        return {"statusCode": None, "message": message, "error": type(error).__name__}
-    record: Record = {"statusCode": error.status_code, "message": error.message, "error": error.error}
+        return record | {"code": None}
+    record |= {
+        "statusCode": error.status_code,
+        "message": error.message,
+        "error": error.error,
+        "code": error.code,
+    }
     return record | ({"details": error.details} if error.details else {})

@@ -21,9 +21,13 @@ class Platform:
     ``main`` turns both into a message, so that a command needs to catch only what it can handle.
     """
 
-    def __init__(self, account: config.Account, *, timeout: float = TIMEOUT) -> None:
+    def __init__(
+        self, account: config.Account, *, timeout: float = TIMEOUT, wait_on_rate_limit: bool = True
+    ) -> None:
         self.url = account.url
-        self._transport = Transport(account.url, account.token, timeout=timeout, wait_on_rate_limit=True)
+        self._transport = Transport(
+            account.url, account.token, timeout=timeout, wait_on_rate_limit=wait_on_rate_limit
+        )
 
     def __enter__(self) -> Platform:
         return self
@@ -95,6 +99,6 @@ def description(error: PlatformError) -> str:
     if error.status_code == 401:
         return "Your token is not valid any more. Run: extension-platform login"
     if isinstance(error, RateLimited):
-        return "Too many calls in a minute. Wait a moment and try again."
+        return f"{error.message} Try again in {error.retry_after or 60:.0f} s."
     lines = [f"{detail.get('field') or 'body'}: {detail.get('message')}" for detail in error.details]
     return "\n  ".join([error.message, *lines])

@@ -6,6 +6,7 @@ import argparse
 
 from extension_platform_sdk.transport import Record
 
+from .errors import UsageError
 from .output import add_json_argument, show
 from .platform import app_path, signed_in
 from .project import add_app_argument, chosen_app
@@ -26,11 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.reason is not None and args.action not in WITH_REASON:
+        raise UsageError(f"--reason goes with {' and '.join(WITH_REASON)}.")
     with signed_in() as platform:
         path = app_path(chosen_app(platform, args), "/release")
         if args.action is None:
             found = platform.get(path)
-        elif args.action in WITH_REASON and args.reason is not None:
+        elif args.reason is not None:
             found = platform.post(f"{path}/{args.action}", {"reason": args.reason})
         else:
             found = platform.post(f"{path}/{args.action}")

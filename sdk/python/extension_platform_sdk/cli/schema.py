@@ -8,7 +8,8 @@ from importlib.resources import files
 
 from extension_platform_sdk.transport import Record
 
-from .errors import CliError
+from .errors import UsageError
+from .output import add_json_argument
 
 NAME = "schema"
 HELP = "print the JSON Schema of what a command prints with --json"
@@ -18,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "command_name", metavar="COMMAND", nargs="?", help="such as submit (default: all of them)"
     )
+    add_json_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -26,9 +28,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(found, indent=2))
         return 0
     if args.command_name not in found["properties"]:
-        raise CliError(
-            f"There is no {args.command_name}. Choose one of: {', '.join(found['properties'])}.", status=2
-        )
+        raise UsageError(f"There is no {args.command_name}. Choose one of: {', '.join(found['properties'])}.")
     print(json.dumps(schema_of(args.command_name), indent=2))
     return 0
 

@@ -39,8 +39,6 @@ _END: tuple[str, Record] = ("", {})  # of the answers
 class Server(Protocol):
     """Where requests go: a ``Target``, or what takes its place."""
 
-    address: str
-
     def send(
         self, url: str, headers: Mapping[str, str], body: bytes, *, timeout: float, most: int
     ) -> Answer: ...
@@ -49,8 +47,8 @@ class Server(Protocol):
 class Screen(Protocol):
     """Gets what happens, from several threads."""
 
-    def say(self, text: str) -> None:
-        """Something that the developer should know."""
+    def say(self, text: str, *, wait: float = 0.0) -> None:
+        """Something that the developer should know, and the seconds until the session goes on."""
 
     def began(self, listener: Record) -> None:
         """The platform's record of the listener."""
@@ -85,22 +83,22 @@ class Session:
         self._busy: set[str] = set()
         self._answers: queue.SimpleQueue[tuple[str, Record]] = queue.SimpleQueue()
         self._unreported = 0
-        self._is_over = False
+        self._over = threading.Event()
         self._changed = threading.Condition()
 
     def run(self, *, since: datetime | None = None) -> None:
         """Forward until ``stop``. Raises ``PlatformError`` or ``CliError`` for what doesn't pass by itself."""
         _begin(self._report)
-        with Platform(self._account, timeout=WAIT + 15.0) as platform:
+        with Platform(self._account, timeout=WAIT + 15.0, wait_on_rate_limit=False) as platform:
             self._attach(platform, since)
-            while not self._is_over:
+            while not self._over.is_set():
                 self._ask(platform)
 
     def stop(self) -> None:
         """Wait a moment for what is being answered, and give the rest back to the platform."""
         with self._changed:
             self._changed.wait_for(lambda: not self._unreported, FAREWELL)
-        self._is_over = True
+        self._over.set()
         self._answers.put(_END)
         if self._listener:
             with suppress(PlatformError), Platform(self._account, timeout=5.0) as platform:
@@ -113,6 +111,8 @@ class Session:
         if self._test_store:
             body["testStoreId"] = self._test_store
         record = self._call(lambda: platform.post(self._path, body))
+        if record is None:
+            return
         is_first, self._listener = not self._listener, record["listenerId"]
         if is_first:
             self._screen.began(record)
@@ -128,15 +128,13 @@ class Session:
         path = f"{self._path}/{self._listener}/work"
         try:
             work = self._call(lambda: platform.post(path, body))
-        except PlatformError as error:
-            if self._is_over:
-                return
-            if (
-                isinstance(error, ApiError) and error.status_code == 404
-            ):  # silent for too long, such as a laptop that slept
-                self._attach(platform)
-                return
-            raise
+        except ApiError as error:
+            if error.status_code != 404:
+                raise
+            self._attach(platform)  # it was silent for too long, such as a laptop that slept
+            return
+        if work is None:
+            return
         for delivery in work["deliveries"]:
             with self._changed:
                 self._busy.add(delivery["lease"])
@@ -147,43 +145,40 @@ class Session:
                 self._unreported += 1
             _begin(self._forward_call, call)
         if not room or work["pauseMs"]:
-            time.sleep(work["pauseMs"] / 1000)
+            self._over.wait(work["pauseMs"] / 1000)
 
-    def _call(self, send: Callable[[], Record]) -> Record:
-        """Its answer, however long the platform can't be reached."""
+    def _call(self, send: Callable[[], Record]) -> Record | None:
+        """Its answer, however long the platform can't be reached. None once the session is over."""
         pause, lost = FIRST_PAUSE, False
-        while True:
+        while not self._over.is_set():
             try:
                 answer = send()
-            except RateLimited as error:
-                pause = error.retry_after or LONGEST_PAUSE
-                self._screen.say(f"{error.message} Trying again in {pause:.0f} s.")
-            except ApiError as error:
-                if self._is_over:
-                    raise
-                if error.status_code == 409 and self._listener:
-                    self._listener = ""
-                    raise CliError(
-                        "Another command line listens for this app now, so this one has stopped."
-                    ) from None
-                if error.status_code < 500:
-                    raise
-                lost = self._lose(lost, f"the platform answered {error.status_code}")
-            except Unreachable as error:
-                if self._is_over:
-                    raise
-                lost = self._lose(lost, str(error))
+            except PlatformError as error:
+                if self._over.is_set():
+                    return None
+                if isinstance(error, RateLimited):
+                    pause = error.retry_after or LONGEST_PAUSE
+                    self._screen.say(f"{error.message} Trying again in {pause:.0f} s.", wait=pause)
+                elif isinstance(error, ApiError) and error.status_code < 500:
+                    raise self._end_of(error) from None
+                elif not lost:
+                    lost = True
+                    self._screen.say(f"Lost the connection ({error}). Trying again until it works.")
             else:
                 if lost:
                     self._screen.say("The platform can be reached again.")
                 return answer
-            time.sleep(pause)
+            self._over.wait(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
+        return None
 
-    def _lose(self, lost: bool, reason: str) -> bool:
-        if not lost:
-            self._screen.say(f"Lost the connection ({reason}). Trying again until it works.")
-        return True
+    def _end_of(self, error: ApiError) -> Exception:
+        """Why the session can't go on."""
+        if error.status_code != 409 or not self._listener:
+            return error
+        self._listener = ""
+        what = "test store" if self._test_store else "app"
+        return CliError(f"Another command line listens for this {what} now, so this one has stopped.")
 
     def _report(self) -> None:
         """Send answers as they come, all that are there at once."""
@@ -219,7 +214,8 @@ class Session:
                 pass
             if time.monotonic() > end:
                 return False
-            time.sleep(pause)
+            if self._over.wait(pause):
+                return False
             pause = min(2 * pause, LONGEST_PAUSE)
 
     # The server on this machine
@@ -229,8 +225,7 @@ class Session:
         self._answers.put(("deliveries", {"lease": delivery["lease"], **answer.record()}))
 
     def _forward_call(self, call: Record) -> None:
-        with suppress(ValueError):
-            point = str(json.loads(call["body"]).get("hookPoint", ""))
+        point = str(json.loads(call["body"])["hookPoint"])
         answer = self._forward("hook", point, call, call["timeoutMs"] / 1000, KEPT_OF_CALLS)
         self._answers.put(("hookCalls", {"id": call["id"], **answer.record()}))
 

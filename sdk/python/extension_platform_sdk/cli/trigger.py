@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from extension_platform_sdk.transport import Record
 
-from .errors import CliError
+from .errors import UsageError
 from .output import add_json_argument, show
 from .platform import Platform, app_path, signed_in
 from .project import add_app_argument, chosen_app
@@ -54,12 +54,12 @@ def _names(known: Record) -> Iterator[str]:
 
 
 def _check(platform: Platform, wanted: dict[str, str]) -> None:
-    """Say what there is instead of an unknown name. Raises ``CliError``."""
+    """Say what there is instead of an unknown name. Raises ``UsageError``."""
     known = platform.get("/developer/test-changes")
     for kind, name in wanted.items():
         names = [each[kind] for each in known[f"{kind}s" if kind == "scenario" else "changes"]]
         if name not in names:
-            raise CliError(f"There is no {kind} {name}. Choose one of: {', '.join(names)}.")
+            raise UsageError(f"There is no {kind} {name}. Choose one of: {', '.join(names)}.")
 
 
 def _lines(step: Record) -> Iterator[str]:

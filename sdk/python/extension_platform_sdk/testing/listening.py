@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -12,14 +13,15 @@ from extension_platform_sdk.cli.forwarding import Answer, Target
 from extension_platform_sdk.cli.session import Session
 from extension_platform_sdk.transport import Record
 
-ATTACHED_WITHIN = 15.0  # seconds
+ATTACHED_WITHIN = 15.0  # seconds, and as long as the platform asks to wait
+WAITS_AT_MOST = 150.0
 
 
 class AppServer:
     """The app's server, or what takes its place while ``down_with`` is a status."""
 
     def __init__(self, target: Target) -> None:
-        self.address, self._target = target.address, target
+        self._target = target
         self.down_with: int | None = None
 
     def send(self, url: str, headers: Mapping[str, str], body: bytes, *, timeout: float, most: int) -> Answer:
@@ -34,7 +36,15 @@ class Reported:
 
     event: str
     delivery: str
-    succeeded: bool
+    status: int | None
+    error: str | None
+
+    @property
+    def succeeded(self) -> bool:
+        return 200 <= (self.status or 0) < 300
+
+    def __str__(self) -> str:
+        return str(self.status or f"no answer ({self.error})")
 
 
 class Listening:
@@ -45,16 +55,20 @@ class Listening:
         self._events: dict[str, str] = {}  # names by delivery
         self._reported: list[Reported] = []
         self._changed = threading.Condition()
-        self._began, self._failure = False, ""
+        self._began, self._failure, self._said = False, "", ""
+        self._latest = self._until = 0.0
 
     def start(self) -> None:
-        """Return once the platform knows of it. Raises ``RuntimeError`` if it doesn't within seconds."""
+        """Return once the platform knows of it. Raises ``RuntimeError`` if it doesn't in time."""
+        now = time.monotonic()
+        self._until, self._latest = now + ATTACHED_WITHIN, now + WAITS_AT_MOST
         threading.Thread(target=self._run, daemon=True).start()
         with self._changed:
-            self._changed.wait_for(lambda: self._began or self._failure, ATTACHED_WITHIN)
+            while not (self._began or self._failure) and (left := self._until - time.monotonic()) > 0:
+                self._changed.wait(left)
         self._check()
         if not self._began:
-            raise RuntimeError("The platform didn't let this test listen to its store in time.")
+            raise RuntimeError(f"This test couldn't listen to its store in time. {self._said}".strip())
 
     def stop(self) -> None:
         self._session.stop()
@@ -76,13 +90,15 @@ class Listening:
                     return None
                 self._changed.wait(left)
 
-    def seen(self, event: str) -> str:
-        """The attempts at this event, for a message."""
+    def came(self, known: set[str]) -> str:
+        """What has reached the app but these deliveries, for a message: a line for each event."""
+        outcomes: dict[str, list[str]] = {}
         with self._changed:
-            tried = [each for each in self._reported if each.event == event]
-            others = sorted({each.event for each in self._reported} - {event})
-        counts = f"{len(tried)} attempts reached your app, {sum(each.succeeded for each in tried)} succeeded"
-        return f"{counts}. Other events: {', '.join(others) or 'none'}."
+            for each in self._reported:
+                if each.delivery not in known:
+                    outcomes.setdefault(each.event, []).append(str(each))
+        lines = [f"  {event}: {', '.join(of_event)}" for event, of_event in sorted(outcomes.items())]
+        return "\n".join(lines) or "  none"
 
     def _find(self, event: str, attempts: int | None, known: set[str]) -> str | None:
         tried: dict[str, int] = {}
@@ -107,8 +123,11 @@ class Listening:
 
     # The screen
 
-    def say(self, text: str) -> None:
-        pass
+    def say(self, text: str, *, wait: float = 0.0) -> None:
+        sys.stderr.write(f"{text}\n")  # pytest shows it for a failed test
+        with self._changed:
+            self._said, self._until = text, min(time.monotonic() + wait + ATTACHED_WITHIN, self._latest)
+            self._changed.notify_all()
 
     def began(self, listener: Record) -> None:
         with self._changed:
@@ -124,6 +143,7 @@ class Listening:
         with self._changed:
             for kind, answer in answers:
                 if kind == "deliveries":
-                    delivery, status = answer["lease"].partition(":")[0], answer["httpStatus"] or 0
-                    self._reported.append(Reported(self._events[delivery], delivery, 200 <= status < 300))
+                    delivery = answer["lease"].partition(":")[0]
+                    sent = Reported(self._events[delivery], delivery, answer["httpStatus"], answer["error"])
+                    self._reported.append(sent)
             self._changed.notify_all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from extension_platform_sdk.cli.config import Account, account
+from extension_platform_sdk.cli.config import Account, account, checked_url
 from extension_platform_sdk.cli.forwarding import Target
 from extension_platform_sdk.cli.platform import Platform, app_path
 from extension_platform_sdk.cli.project import find_app
@@ -22,10 +22,14 @@ class TestPlatform:
     __test__ = False  # no test case for pytest
 
     def __init__(self, url: str, token: str, *, app: str | None = None) -> None:
-        self.url = url.rstrip("/")
+        self.url = checked_url(url)
         self._account = Account(self.url, token)
         self._api = Platform(self._account)
-        self.app = find_app(self._api, app)
+        try:
+            self.app = find_app(self._api, app)
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def from_environment(cls) -> TestPlatform:
@@ -48,7 +52,7 @@ class TestPlatform:
 
         ``scenario`` is "default", with products and some orders, "empty" or "busy". Use the store in a ``with``, which deletes it.
         """
+        server = AppServer(Target(f"http://127.0.0.1:{port}"))
         body = {"scenario": scenario, "expiresIn": expires_in}
         record = self._api.post(app_path(self.app, "/test-stores"), body)
-        server = AppServer(Target(f"http://127.0.0.1:{port}"))
         return TestStore(self._account, self._api, self.app, record, server)

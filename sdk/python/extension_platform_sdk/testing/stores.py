@@ -66,10 +66,12 @@ class TestStore:
 
     def close(self) -> None:
         """Delete the store. Should that fail, the platform does it at ``expires_at``."""
-        self._listening.stop()
-        self.client.close()
-        with suppress(PlatformError):
-            self._api.delete(self._path)
+        try:
+            self._listening.stop()
+        finally:
+            self.client.close()
+            with suppress(PlatformError):
+                self._api.delete(self._path)
 
     @property
     def webhook_id(self) -> str:
@@ -126,10 +128,7 @@ class TestStore:
         Raises ``AssertionError`` once there was no attempt for ``timeout`` seconds.
         """
         found = self._listening.wait_for(event, timeout=timeout, attempts=attempts, known=self._known)
-        wanted = "was accepted" if attempts is None else f"had {attempts} attempts"
-        assert found, (
-            f"No delivery of {event} {wanted}, and for {timeout:g} s nothing more came. {self._listening.seen(event)}"
-        )
+        assert found, self._failure(event, timeout, attempts)
         if attempts is None:
             self._known.add(found)
         return next(each for each in self.deliveries if each["id"] == found)
@@ -143,6 +142,14 @@ class TestStore:
     def calls(self) -> list[Record]:
         """The newest 100 calls of your app and of its hooks, newest first. Calls appear after about a second."""
         return self._data("calls")
+
+    def _failure(self, event: str, timeout: float, attempts: int | None) -> str:
+        wanted = "that your app accepts" if attempts is None else f"with {attempts} attempts"
+        came = self._listening.came(self._known)
+        return (
+            f"Expected a delivery of {event} {wanted}. Nothing more arrived for {timeout:g} s. "
+            f"Your app's responses so far:\n{came}"
+        )
 
     def _patiently(self, call: Callable[[], Record]) -> Record:
         """Send a call again while the platform is too busy to begin with it, as it may be while many tests run."""

@@ -47,3 +47,4 @@ def app_port() -> Iterator[int]:
     Thread(target=server.serve_forever, daemon=True).start()
     yield server.server_port
     server.shutdown()
+    server.server_close()

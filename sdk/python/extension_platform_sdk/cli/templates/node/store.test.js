@@ -15,7 +15,7 @@ test("a store from install to erasure", { skip }, async (t) => {
   const server = createServer(app).listen(0);
   t.after(() => server.close());
   const store = await openStore(t, { port: server.address().port });
-  const [webhookId, since] = [await store.webhookId(), new Date()];
+  const webhookId = await store.webhookId();
   await keep(store.installation);
   const fail = async (minutes, attempts) => {
     await store.placeOrder();
@@ -27,11 +27,11 @@ test("a store from install to erasure", { skip }, async (t) => {
   const { attempts } = await store.waitFor("order.created");
   assert.equal(attempts.map((each) => each.httpStatus).join(), "503,503,503,503,503,200");
   waits({ attempts }).forEach((time, i) => assert.ok(SCHEDULE[i] <= time && time <= 1.06 * SCHEDULE[i]));
-  await store.down(410, () => fail(12, 4)); // gone for good: the platform switches the webhook off
+  const held = await store.down(410, () => fail(12, 4)); // gone for good: the platform switches the webhook off
   await store.advance({ seconds: 1 });
   assert.equal((await store.client.webhook(webhookId)).isActive, false);
   await store.client.updateWebhook(webhookId, { isActive: true });
-  assert.equal(await store.client.recover(webhookId, { since }), 1);
+  assert.equal(await store.client.recover(webhookId, { since: new Date(held.createdAt) }), 1);
   await store.waitFor("order.created");
   await store.uninstall();
   await store.advance({ days: 2 });

@@ -1,6 +1,6 @@
 """The app on a store of the platform, from its install to the erasure of the store's data: three days in seconds."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import installations
@@ -24,14 +24,13 @@ def test_store_from_install_to_erasure(store: TestStore, tmp_path: Path, monkeyp
     assert all(wait <= waited <= 1.06 * wait for waited, wait in zip(waits(delivery), SCHEDULE, strict=True))
 
     with store.down(410):  # gone for good: the platform switches the webhook off
-        held = datetime.now(UTC)
         store.place_order()
         store.advance(minutes=12)
-        store.wait_for("order.created", attempts=4)
+        held = store.wait_for("order.created", attempts=4)
         store.advance(seconds=1)
     assert not store.client.webhook(store.webhook_id)["isActive"]
     store.client.update_webhook(store.webhook_id, is_active=True)
-    assert store.client.recover(store.webhook_id, since=held) == 1
+    assert store.client.recover(store.webhook_id, since=datetime.fromisoformat(held["createdAt"])) == 1
     store.wait_for("order.created")
 
     store.uninstall()

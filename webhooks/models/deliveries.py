@@ -1,21 +1,20 @@
-"""Webhooks, events, and the delivery of each event to each webhook."""
+"""Events, the delivery of each to each webhook, and their counts."""
 
 from uuid import UUID
 
 from django.db import models
 from django.utils import timezone
 
-from accounts.models import Business, User
-from common.db.fields import EncryptedTextField
+from accounts.models import Business
 from common.db.partitions import Partitions
 from common.ids import id_from, new_id
 from common.tracing import Trace, current_foreign_trace_id, current_request_id
 from installations.models import Installation
 from marketplace.models import App
-from stores.models import CustomerErasure
-from webhooks.endpoints import EndpointField, endpoint_key
-from webhooks.enums import OPEN_ERASURES, DeliveryStatus, ErasureState, HeldReason, InboxAnswer, Pace, Stage
+from webhooks.endpoints import EndpointField
+from webhooks.enums import DeliveryStatus, HeldReason
 from webhooks.fields import DeliveryIdField, EventTypeField, InstallationsField
+from webhooks.models.webhooks import DispatcherSlot, Webhook
 
 # Events, deliveries and attempts are split alike, by the time of the event, so that a week of all three goes at once.
 # Weeks: a claim looks into each partition (docs/decisions/0036).
@@ -30,129 +29,6 @@ _CHANGING = {
     "autovacuum_vacuum_cost_delay": "0",
     "autovacuum_analyze_scale_factor": "0.02",
 }
-
-
-class WebhookQuerySet(models.QuerySet["Webhook"]):
-    def kept(self) -> "WebhookQuerySet":
-        """Those that the app has not deleted."""
-        return self.filter(deleted_at=None)
-
-    def receiving(self) -> "WebhookQuerySet":
-        """Those for which events are recorded: active, or disabled automatically (their deliveries are held)."""
-        return self.filter(models.Q(is_active=True) | models.Q(disabled_at__isnull=False))
-
-
-class Webhook(models.Model):
-    """A registered URL with its events and secret.
-
-    Changed only by `webhooks.services`: `registration` for the app, `app_defined` to follow the app's Webhook URL,
-    `disabling` and `notifications` for its health. An empty `events` belongs to an app-defined webhook whose list the
-    app hasn't changed: `queries.events_of` then reads the list from the app. `disabled_at` is set while the platform,
-    not the app, has switched it off.
-    """
-
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="webhooks")
-    url = models.CharField(max_length=2048)
-    endpoint = EndpointField(editable=False)
-    secret = EncryptedTextField(editable=False)
-    events = models.JSONField(default=list)
-    description = models.CharField(max_length=300, blank=True)
-    is_active = models.BooleanField(default=True)
-    is_app_defined = models.BooleanField(default=False)
-    lacks_url = models.BooleanField(
-        default=False, help_text="Off because the app has no Webhook URL. On again once it has one."
-    )
-    disabled_reason = models.CharField(max_length=300, blank=True)
-    disabled_at = models.DateTimeField(null=True, blank=True)
-    judged_from = models.DateTimeField(
-        null=True, blank=True, help_text="Earlier attempts don't count, for instance those to an earlier URL."
-    )
-    failing_since = models.DateTimeField(
-        null=True,
-        blank=True,
-        help_text="The first failed attempt after the last success, set within a minute.",
-    )
-    notified_stage = models.PositiveSmallIntegerField(
-        choices=Stage.choices, default=Stage.WELL, help_text="The last stage the developer was notified of."
-    )
-    notified_at = models.DateTimeField(null=True, blank=True)
-    deleted_at = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-
-    objects = WebhookQuerySet.as_manager()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["installation"],
-                condition=models.Q(is_app_defined=True),
-                name="one_app_defined_webhook_per_installation",
-            )
-        ]
-        # Few rows: the lists of developers look for them among the webhooks of all stores.
-        indexes = [
-            models.Index(
-                "installation", name="webhook_failing", condition=models.Q(failing_since__isnull=False)
-            ),
-            models.Index(
-                "installation", name="webhook_disabled", condition=models.Q(disabled_at__isnull=False)
-            ),
-            models.Index(
-                "notified_at", name="webhook_notified", condition=models.Q(notified_at__isnull=False)
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return self.url
-
-    def find_endpoint(self) -> int:
-        return endpoint_key(self.installation.app_id, self.url, sandbox=self.installation.own_sandbox_id)
-
-
-class Endpoint(models.Model):
-    """How fast an endpoint responds, shared by all dispatchers. Written by `webhooks.engine.recording`."""
-
-    id = models.BigIntegerField(primary_key=True, editable=False)
-    pace = models.CharField(max_length=6, choices=Pace.choices, blank=True)
-
-    def __str__(self) -> str:
-        return f"{self.id}: {self.get_pace_display()}"
-
-
-class DispatcherSlot(models.Model):
-    """A running dispatcher or listener. Its leases are valid while its heartbeat continues.
-
-    Written by `webhooks.engine.slots` for dispatchers, by `webhooks.engine.listeners` for listeners.
-    """
-
-    process = models.CharField(max_length=100, help_text="Host and process id.")
-    seen_at = models.DateTimeField(help_text="The last heartbeat, by the database's clock.")
-    is_claiming = models.BooleanField(default=True, help_text="Off for a listener.")
-    app = models.OneToOneField(
-        App,
-        on_delete=models.CASCADE,
-        null=True,
-        related_name="+",
-        help_text="The app that a developer listens for; empty for a dispatcher.",
-    )
-    person = models.ForeignKey(
-        User,
-        on_delete=models.CASCADE,
-        null=True,
-        related_name="+",
-        help_text="Who listens: the listener gets what is for the app on this person's sandbox and test stores.",
-    )
-    store = models.OneToOneField(
-        Business,
-        on_delete=models.CASCADE,
-        null=True,
-        related_name="+",
-        help_text="The only test store that a test listens for, instead of an app.",
-    )
-
-    def __str__(self) -> str:
-        return self.process
 
 
 class Event(models.Model):
@@ -344,80 +220,6 @@ class Attempt(models.Model):
         return f"Attempt {self.number} of {self.delivery_id}"
 
 
-class ErasureQuerySet(models.QuerySet["Erasure"]):
-    def of_businesses(self) -> "ErasureQuerySet":
-        return self.filter(customer=None)
-
-    def of_customers(self) -> "ErasureQuerySet":
-        return self.filter(customer__isnull=False)
-
-
-class Erasure(models.Model):
-    """The request that an app erase data: a business's after an uninstall, or one customer's.
-
-    Only `webhooks.services.erasure` and `webhooks.services.customer_erasure` change its state. The deliveries of `event` send
-    the request. This row is kept longer than those, as proof; for a business's, so is the installation's history.
-    """
-
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    installation = models.ForeignKey(
-        Installation, on_delete=models.CASCADE, related_name="erasures", db_index=False
-    )
-    # The second constraint below begins with it.
-    customer = models.ForeignKey(
-        CustomerErasure,
-        on_delete=models.CASCADE,
-        null=True,
-        related_name="requests",
-        db_index=False,
-        help_text="Whose data; empty: the business's.",
-    )
-    event = models.OneToOneField(
-        Event,
-        on_delete=models.SET_NULL,
-        null=True,
-        related_name="+",
-        db_constraint=False,
-        help_text="Empty after 30 days, when events are deleted.",
-    )
-    state = models.CharField(max_length=11, choices=ErasureState.choices, default=ErasureState.DUE)
-    due_at = models.DateTimeField()
-    sent_at = models.DateTimeField(null=True, help_text="The first attempt.")
-    confirmed_at = models.DateTimeField(null=True, help_text="The attempt that the app answered with 2xx.")
-    alarmed_at = models.DateTimeField(null=True, help_text="When operators were notified that it is overdue.")
-    answer = models.CharField(
-        max_length=100,
-        blank=True,
-        default="",
-        db_default="",
-        help_text="Of a customer's: the app's response in words.",
-    )
-
-    objects = ErasureQuerySet.as_manager()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["installation"],
-                condition=models.Q(customer=None),
-                name="one_erasure_of_a_business_per_installation",
-            ),
-            models.UniqueConstraint(
-                fields=["customer", "installation"],
-                condition=models.Q(customer__isnull=False),
-                name="one_erasure_of_a_customer_per_installation",
-            ),
-        ]
-        indexes = [
-            models.Index("installation", name="erasure_of_installation"),
-            models.Index("due_at", name="erasure_open", condition=models.Q(state__in=OPEN_ERASURES)),
-        ]
-
-    def __str__(self) -> str:
-        whose = "Data erasure of" if self.customer_id is None else "Erasure of a customer's data by"
-        return f"{whose} {self.installation}"
-
-
 class DailyDeliveryCount(models.Model):
     """Counts an app's deliveries of one UTC day, on production installs of real businesses.
 
@@ -437,43 +239,3 @@ class DailyDeliveryCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.app_id} on {self.date}"
-
-
-class Inbox(models.Model):
-    """A URL of the platform that receives an app's webhooks from its developer's sandbox store, to be read on a page.
-
-    Written by `webhooks.services.inboxes`. Its URL contains `key`. It takes signed deliveries only.
-    """
-
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    app = models.OneToOneField(App, on_delete=models.CASCADE, related_name="inbox")
-    key = models.CharField(max_length=43, unique=True, editable=False)
-    answer = models.CharField(max_length=6, choices=InboxAnswer.choices, default=InboxAnswer.OK)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-
-    class Meta:
-        verbose_name_plural = "inboxes"
-
-    def __str__(self) -> str:
-        return f"Inbox of {self.app_id}"
-
-
-class InboxEntry(models.Model):
-    """A webhook that an inbox received, and how it was answered. Written by `webhooks.services.inboxes`."""
-
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    # The index below begins with it.
-    inbox = models.ForeignKey(Inbox, on_delete=models.CASCADE, related_name="entries", db_index=False)
-    delivery_id = models.UUIDField(help_text="The delivery may have been deleted since.")
-    event_type = models.CharField(max_length=40)
-    headers = models.JSONField(default=dict)
-    body = models.TextField()
-    answer = models.CharField(max_length=6, choices=InboxAnswer.choices)
-    received_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        verbose_name_plural = "inbox entries"
-        indexes = [models.Index("inbox", models.F("id").desc(), name="inbox_entry_newest")]
-
-    def __str__(self) -> str:
-        return f"{self.event_type} at {self.received_at}"
