@@ -44,8 +44,8 @@ _FAILED_DELIVERIES: Final = (DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED)
 class ActivityQuery:
     """Search criteria. Empty ones match everything.
 
-    `status` is a key of `CLASSES`, or `FAILED`. `endpoint` is a documented path, a hook point or an event. `text` is an id, or
-    a part of a path or message.
+    `status` is a key of `CLASSES`, or `FAILED`. `endpoint` is a documented path, a hook point or an event. `text` is an id, an
+    error code, or a part of a path or message.
     """
 
     kind: str = ""
@@ -230,7 +230,7 @@ def _with_text(rows: QuerySet[ApiCall], text: str) -> QuerySet[ApiCall]:
     if wanted:
         return rows.filter(Q(pk=wanted) | Q(trace_id=wanted) | Q(path__contains=str(wanted)))
     newest = rows.order_by("-at", "-id").values("pk")[:SEARCHED]
-    part = Q(path__icontains=text) | Q(message__icontains=text) | Q(idempotency_key=text)
+    part = Q(path__icontains=text) | Q(message__icontains=text) | Q(error_code=text) | Q(idempotency_key=text)
     return ApiCall.objects.filter(part, pk__in=newest)
 
 

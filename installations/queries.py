@@ -198,3 +198,13 @@ def affected_by_approval(app: App, added_scopes: Collection[str]) -> Affected:
         tests=active.filter(is_test=True).count(),
         to_agree=sum(number for granted, number in groups.annotate(Count("id")) if added - set(granted)),
     )
+
+
+def reasons_of(app: App, since: datetime, *, most: int) -> list[HistoryEntry]:
+    """Why merchants uninstalled the app, newest first, with their stores. Most say nothing."""
+    real = {"installation__is_test": False, "installation__business__is_sandbox": False}
+    ended = HistoryEntry.objects.filter(
+        installation__app=app, installation__uninstalled_at__gte=since, kind=HistoryKind.UNINSTALLED, at__gte=since,
+        actor__isnull=False, **real,
+    )  # fmt: skip
+    return list(ended.exclude(note="").select_related("installation__business").order_by("-at")[:most])

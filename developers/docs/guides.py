@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from developers.docs.highlighting import highlighted
+from developers.docs.tabs import in_tabs
 from developers.sdks.packages import BROWSER, NODE, PACKAGES, PYTHON
 from stores.addresses import stores_origin
 
@@ -133,11 +134,13 @@ def rendered(text: str) -> GuidePage:
     for token in tokens:
         _resolve_links(token)
     _label_cells(tokens)
+    sections = list(_sections(tokens, headings))
+    tokens = in_tabs(tokens)
     # Our own files, in which HTML is not read as such.
     html = re.sub(
         r"(<table>.*?</table>)", _framed, reader.renderer.render(tokens, reader.options, {}), flags=re.DOTALL
     )
-    return GuidePage(mark_safe(html), list(_sections(tokens, headings)))  # noqa: S308
+    return GuidePage(mark_safe(html), sections)  # noqa: S308
 
 
 def edited(path: str) -> date:

@@ -91,7 +91,9 @@ def _score(section: IndexedSection, asked: list[str], phrase: str) -> float:
     share = found / wanted
     if share < FOUND_AT_LEAST:
         return 0
-    if phrase == " ".join(_WORD.findall(section.name.lower())):
+    if [_stem(word) for word in phrase.split()] == [
+        _stem(word) for word in _WORD.findall(section.name.lower())
+    ]:
         total += PHRASE * IN_HEADING * wanted
     elif " " in phrase and phrase in " ".join(_WORD.findall(f"{section.name} {section.text}".lower())):
         total += PHRASE * wanted

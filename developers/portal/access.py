@@ -6,11 +6,14 @@ from typing import Any, cast
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 
 from accounts.models import User
 from common.web.forms.kept import signed_in
 from developers import limits
 from developers.portal.navigation import Place
+from developers.portal.switcher import other_apps
+from developers.portal.times import own_zone, zone_of
 from marketplace.access import require_role
 from marketplace.enums import AppRole
 from marketplace.models import App
@@ -20,7 +23,10 @@ Page = Callable[..., HttpResponse]
 
 
 def developer_page(view: Page) -> Page:
-    """A page for developers. Redirects to sign-in without a session; answers 403 to other roles."""
+    """A page for developers. Redirects to sign-in without a session; answers 403 to other roles.
+
+    Its times are in the person's zone.
+    """
 
     @signed_in
     @wraps(view)
@@ -29,7 +35,9 @@ def developer_page(view: Page) -> Page:
             raise PermissionDenied("The portal is for developers. Your account has another role.")
         if request.method == "POST":
             limits.count_request(current_developer(request))
-        return view(request, *args, **kwargs)
+        request.own_zone = own_zone(request)  # type: ignore[attr-defined]
+        with timezone.override(zone_of(request)):
+            return view(request, *args, **kwargs)
 
     return guarded
 
@@ -45,7 +53,7 @@ def app_page(view: Page) -> Page:
 def page_for(*, reads: AppRole, writes: AppRole) -> Callable[[Page], Page]:
     """Like `app_page`, for members with at least these roles: to look, and to send forms. Others get a 403 that names their role.
 
-    Templates read the role as `request.app_role`, and where they are as `request.place`.
+    Templates read the role as `request.app_role`, where they are as `request.place`, and the person's other apps as `request.other_apps`.
     """
 
     def decorate(view: Page) -> Page:
@@ -73,6 +81,7 @@ def enter_app(request: HttpRequest, app: App, role: str) -> None:
     """Make the page that is rendered for this request one of the app's."""
     route = request.resolver_match.url_name if request.resolver_match else None
     request.app_role = role  # type: ignore[attr-defined]
+    request.other_apps = other_apps(request, app)  # type: ignore[attr-defined]
     request.place = Place(app, role, route or "", request.path)  # type: ignore[attr-defined]
 
 

@@ -1,12 +1,16 @@
 """What the filters above the portal's lists have in common."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
 from django import forms
 from django.http import JsonResponse, QueryDict
 from django.utils import timezone
+
+from common.times import parse_moment
+from developers.portal.times import in_zone
 
 RANGES: Final = {
     "1h": ("Last hour", timedelta(hours=1)),
@@ -21,13 +25,19 @@ Position = TypeVar("Position")  # in a list
 
 
 class MomentField(forms.DateTimeField):
-    """A time to the minute, in UTC."""
+    """A time to the minute, in the zone of the page. Links may give it with an offset."""
 
     default_error_messages = {"invalid": "Enter a date and a time, such as 2026-11-20T15:30."}
 
     def __init__(self, **options: Any) -> None:
         widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
         super().__init__(widget=widget, **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            with suppress(ValueError):
+                value = parse_moment(value)
+        return super().prepare_value(value)
 
 
 def search_field(label: str, *, max_length: int) -> forms.CharField:
@@ -40,8 +50,8 @@ class ListFilters(forms.Form):
     """Filters from the page's query string, all optional: a range of time, and what a list adds."""
 
     range = forms.ChoiceField(label="Time", required=False)
-    since = MomentField(label="From (UTC)", required=False)
-    until = MomentField(label="To (UTC)", required=False)
+    since = MomentField(label=in_zone("From"), required=False)
+    until = MomentField(label=in_zone("To"), required=False)
 
     def __init__(self, query: Any) -> None:
         super().__init__(given := self.given_in(query))

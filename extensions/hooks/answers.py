@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import orjson
 from django.conf import settings
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
 
 from common.http.url_policy import InvalidUrl, check_page_url
 from common.text.nesting import MAX_DEPTH, is_too_deep
@@ -19,6 +19,7 @@ from extensions.enums import CallOutcome
 from extensions.hooks.schemas import ANSWER_SCHEMAS
 from stores.hookpoints import HookPoint
 
+MISSING: Final = "It is missing."
 MAX_BYTES: Final = 64 * 1024
 YEARS: Final = range(2000, 9999)  # in UTC; outside these years some time zone of a store can't show it
 
@@ -67,7 +68,7 @@ def parse(body: bytes) -> Any:
 def problems_of(point: HookPoint, answer: Any) -> Iterator[AnswerProblem]:
     """Every problem of a parsed answer."""
     for error in _VALIDATORS[point].iter_errors(answer):
-        yield AnswerProblem(_path(error.absolute_path), _shortened(error.message))
+        yield _problem(error)
     if not isinstance(answer, dict):
         return
     if point == HookPoint.PAYMENT_METHODS and isinstance(answer.get("methods"), list):
@@ -77,6 +78,14 @@ def problems_of(point: HookPoint, answer: Any) -> Iterator[AnswerProblem]:
     elif point == HookPoint.CREATE_PAYMENT:
         yield from _url_problems("paymentUrl", answer.get("paymentUrl"))
         yield from _moment_problems("expiresAt", answer.get("expiresAt"))
+
+
+def _problem(error: ValidationError) -> AnswerProblem:
+    """A missing field is a problem of that field, not of the object around it."""
+    if error.validator == "required":
+        name = error.message.split("'")[1]
+        return AnswerProblem(_path([*error.absolute_path, name]), MISSING)
+    return AnswerProblem(_path(error.absolute_path), _shortened(error.message))
 
 
 def _url_problems(field: str, url: Any) -> Iterator[AnswerProblem]:

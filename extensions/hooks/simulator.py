@@ -18,7 +18,7 @@ from common.web.limits.rate_limits import consume
 from extensions.addresses import hook_address
 from extensions.definitions import hook as read_hook
 from extensions.hooks import relaying
-from extensions.hooks.answers import AnswerProblem, BadAnswer, parse, problems_of
+from extensions.hooks.answers import MISSING, AnswerProblem, BadAnswer, parse, problems_of
 from extensions.hooks.calling import Pending, begin, check_exchange, compose
 from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS
 from extensions.models import Definition
@@ -130,12 +130,7 @@ def _examined(point: HookPoint, answer: Any) -> dict[str, Any]:
     problems = list(islice(problems_of(point, answer), MOST_PROBLEMS))
     fields = list(_fields(ANSWER_SCHEMAS[point], answer, "", problems)) if isinstance(answer, dict) else []
     paths = {each.path for each in fields}
-    missing = {each.path for each in fields if each.required and each.given is None}
-    rest = [
-        each
-        for each in problems
-        if each.field not in paths and not (missing and "is a required property" in each.message)
-    ]
+    rest = [each for each in problems if each.field not in paths]
     return {"failure": str(problems[0]) if problems else "", "fields": fields, "problems": rest}
 
 
@@ -147,7 +142,7 @@ def _fields(
         given = orjson.dumps(value[name]).decode() if name in value else None
         problem = next((each.message for each in problems if each.field == path), "")
         if given is None and required:
-            problem = "It is missing."
+            problem = MISSING
         yield Field(path, _expected(part), required, _shortened(given), problem)
         items = value.get(name)
         if "items" in part and isinstance(items, list):

@@ -104,18 +104,18 @@ def issue_token(*, installation: Installation, now: datetime | None = None) -> I
 
 @transaction.atomic
 def uninstall(
-    *, installation: Installation, by: User | None = None, now: datetime | None = None
+    *, installation: Installation, by: User | None = None, reason: str = "", now: datetime | None = None
 ) -> Installation:
     """End an installation: with the commit its token stops working and its parts leave the store.
 
-    `by` is None if the app or the platform did it. Raises `Conflict` if it has ended already.
+    `by` is None if the app or the platform did it. `reason` is the merchant's, for the app's developer. Raises `Conflict` if it has ended already.
     """
     now = now or timezone.now()
     ended = locked(installation)
     _end_token(ended)
     ended.uninstalled_at = now
     ended.save(update_fields=["token_digest", "ended_token_digest", "uninstalled_at"])
-    history.record(installation=ended, kind=HistoryKind.UNINSTALLED, at=now, by=by)
+    history.record(installation=ended, kind=HistoryKind.UNINSTALLED, at=now, by=by, note=reason)
     installation_removed.send(Installation, installation=ended, now=now)
     return ended
 

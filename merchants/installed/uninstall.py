@@ -3,6 +3,7 @@
 from contextlib import suppress
 from datetime import timedelta
 
+from django import forms
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -10,6 +11,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from common.errors import Conflict
+from common.web.forms.kept import typed
+from common.web.forms.pages import form_page, saved
 from common.web.methods import GET_OR_POST, require_safe
 from extensions.in_store.capabilities import placed
 from installations import services
@@ -22,26 +25,39 @@ from merchants.installed.app import InstalledApp
 from webhooks.queries import erasure_story
 
 
+class UninstallForm(forms.Form):
+    reason = forms.CharField(
+        label="Why do you uninstall it?",
+        required=False,
+        max_length=200,
+        help_text="One line. The app’s developer reads it, with the name of your store.",
+    )
+
+
 @require_http_methods(GET_OR_POST)
 @app_page
 def uninstall(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     """Says what is removed now and later, and asks. Pressing twice uninstalls once."""
     installation = app.installation
-    if request.method == "POST":
-        return _uninstall(request, installation)
+    form = UninstallForm(typed(request))
+    if response := saved(
+        request, form, lambda: _uninstall(request, installation, form.cleaned_data["reason"])
+    ):
+        return response
     context = {
+        "form": form,
         "app": app,
         "installation": installation,
         "placed": placed(installation),
         "scopes": [SCOPES[name] for name in installation.effective_scopes],
         "erasure_at": timezone.now() + timedelta(seconds=settings.DATA_ERASURE_DELAY),
     }
-    return render(request, "merchants/installed/uninstall.html", context)
+    return form_page(request, "merchants/installed/uninstall.html", context)
 
 
-def _uninstall(request: MerchantRequest, installation: Installation) -> HttpResponse:
+def _uninstall(request: MerchantRequest, installation: Installation, reason: str) -> HttpResponse:
     with suppress(Conflict):  # it has already ended; the receipt shows it
-        services.uninstall(installation=installation, by=request.user)
+        services.uninstall(installation=installation, by=request.user, reason=reason)
     return redirect("merchants:receipt", installation.pk)
 
 

@@ -188,6 +188,14 @@ document.documentElement.dataset.scripted = "";
 }
 
 {
+  // <form data-zone>: tells the server the browser's time zone, from the page after this one on.
+  if (document.querySelector("[data-zone]")) {
+    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+    document.cookie = `zone=${timeZone}; path=/; max-age=31536000; samesite=lax`;
+  }
+}
+
+{
   // <select data-submits>: submits its form when another option is chosen. Its button is for pages without scripts.
   for (const select of document.querySelectorAll("select[data-submits]")) {
     select.addEventListener("change", () => select.form.requestSubmit());

@@ -56,3 +56,24 @@ def test_menu_on_a_phone(new_page: NewPage) -> None:
     expect(page.locator(".side-nav [aria-current]")).to_be_in_viewport()
     page.get_by_role("link", name="Limits", exact=True).click()
     page.wait_for_url("**/docs/limits/")
+
+
+def test_choice_of_a_framework_is_remembered_and_addresses_unfold(new_page: NewPage) -> None:
+    page = new_page()
+    page.goto("/docs/guides/first-app/")
+    expect(page.get_by_text("flask run --port 3000")).to_be_visible()
+    page.get_by_text("FastAPI", exact=True).click()
+    expect(page.get_by_text("uvicorn app:app")).to_be_visible()
+    expect(page.get_by_text("flask run --port 3000")).to_be_hidden()
+    page.reload()
+    expect(page.get_by_role("radio", name="FastAPI")).to_be_checked()
+    page.goto("/docs/guides/first-app/#node")
+    expect(page.get_by_text("npm start")).to_be_visible()
+    page.goto("/docs/reference/orders/")
+    page.locator(".tabbed").first.get_by_text("Python").click()
+    page.goto("/docs/reference/products/")
+    assert {each.input_value() for each in page.locator(".tabbed input:checked").all()} == {"Python"}
+    page.goto("/docs/errors/")
+    expect(page.get_by_text("too_many_apps")).to_be_hidden()
+    page.goto("/docs/errors/#too_many_apps")
+    expect(page.locator("#too_many_apps")).to_be_in_viewport()

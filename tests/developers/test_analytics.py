@@ -53,7 +53,7 @@ def sent(webhook: Webhook, *attempts: tuple[datetime, int | None, int]) -> Deliv
     )
     made = Delivery.objects.create(
         id=id_at(first), event=event, webhook=webhook, status="SUCCEEDED", finished_at=last,
-        attempt_count=len(attempts),
+        attempt_count=len(attempts), created_at=first,
     )  # fmt: skip
     for number, (at, status, duration) in enumerate(attempts, 1):
         Attempt.objects.create(
@@ -246,10 +246,45 @@ def test_page_shows_the_figures_and_every_day(browser: Client, app: App, at_shop
     assert "75 ms" in shown
     assert "25 ms faster than in the previous 30 days" in shown
     assert "Same as 30 days ago" in shown
-    assert shown.count('<tr> <th scope="row">') == 60
+    assert shown.count('<tr> <th scope="row">') == 120
     assert '20 Nov 2026</a> </th> <td class="number">3</td><td class="number">0</td>' in shown
     assert "<title>18 Nov: successful 0, failed 1</title>" in shown
     assert "No installs yet" not in shown
+
+
+def test_ranges_from_hours_to_a_quarter(browser: Client, app: App, at_shop: Webhook) -> None:
+    """Each with its own comparison, success rate and latencies; a point leads to its deliveries while these are kept."""
+    sent(at_shop, (ago(hours=3), 500, 40))
+    for duration in (10, 20, 30):
+        sent(at_shop, (ago(hours=2), 200, duration))
+    sent(at_shop, (ago(hours=30), 200, 70))
+    DailyDeliveryCount.objects.create(
+        app=app, date=date(2026, 9, 1), successful=6, failed=4, answered=10, duration_ms=100
+    )
+
+    def of(name: str) -> tuple[str, str]:
+        response = browser.get(f"/portal/apps/{app.slug}/analytics/", {"range": name})
+        return text_of(response), response.content.decode().replace("&amp;", "&")
+
+    shown, html = of("24h")
+    assert shown.count('<tr> <th scope="row">') == 4 * 24
+    assert "20 Nov 2026, 10:00" in shown
+    assert "25.0 points lower than in the previous 24 hours" in shown
+    assert "<title>20 Nov, 10:00: p50 20 ms, p95 30 ms</title>" in shown
+    assert "<title>20 Nov, 09:00: answered 2xx 0%</title>" in shown
+    link = f"/portal/apps/{app.slug}/deliveries/?since=2026-11-20T10%3A00Z&until=2026-11-20T11%3A00Z"
+    assert link in html
+    assert browser.get(link).content.decode().count('name="delivery"') == 3
+
+    shown, html = of("90d")
+    assert shown.count('<tr> <th scope="row">') == 4 * 90
+    assert "<title>1 Sep: answered 2xx 60%</title>" in shown
+    assert "since=2026-09-01" not in html
+    assert "66.7%" in shown  # ten and five deliveries, of which ten succeeded
+    assert of("7d")[0].count('<tr> <th scope="row">') == 4 * 7
+    csv_rows = browser.get(f"/portal/apps/{app.slug}/analytics/days.csv", {"range": "24h"}).content.decode()
+    assert '"2026-11-20T10:00:00+00:00","0","0","3","0","20.0"' in csv_rows
+    assert of("nonsense")[0].count('<tr> <th scope="row">') == 4 * 30
 
 
 def test_page_without_data_is_empty(browser: Client, app: App) -> None:
@@ -258,7 +293,7 @@ def test_page_without_data_is_empty(browser: Client, app: App) -> None:
     assert "once it's approved" in shown
     assert "No installs or uninstalls in the last 30 days." in shown
     assert "No deliveries in the last 30 days." in shown
-    assert shown.count('<svg class="plot"') == 2
+    assert shown.count('<svg class="plot"') == 4
 
 
 def test_approvals_are_marked_on_their_day(browser: Client, app: App, at_shop: Webhook) -> None:
@@ -294,7 +329,7 @@ def test_page_covers_the_chosen_span(
         response = browser.get(url, {"range": name})
     assert len(captured) <= 20
     shown = text_of(response)
-    assert shown.count('<tr> <th scope="row">') == 2 * points
+    assert shown.count('<tr> <th scope="row">') == 4 * points
     assert all(part in shown for part in (rate, before, installs))
     lines = browser.get(f"{url}days.csv", {"range": name}).content.decode().splitlines()
     assert len(lines) == points + 1
@@ -304,7 +339,7 @@ def test_hour_of_a_failure_leads_to_its_deliveries(browser: Client, app: App, at
     sent(at_shop, (ago(hours=3), 500, 10))
     response = browser.get(f"/portal/apps/{app.slug}/analytics/", {"range": "24h"})
     assert "20 Nov, 09:00: successful 0, failed 1" in text_of(response)
-    link = f"/portal/apps/{app.slug}/deliveries/?since=2026-11-20T09%3A00&amp;until=2026-11-20T10%3A00"
+    link = f"/portal/apps/{app.slug}/deliveries/?since=2026-11-20T09%3A00Z&amp;until=2026-11-20T10%3A00Z"
     assert link in response.text
     older = browser.get(f"/portal/apps/{app.slug}/analytics/", {"range": "90d"}).text
     assert "since=2026-10-22" in older

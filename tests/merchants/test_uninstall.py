@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.test import Client
+from django.utils.html import escape
 
 from accounts.models import Business, User
 from installations.enums import HistoryKind
@@ -102,6 +103,22 @@ def test_uninstall_pressed_twice_is_done_once(
     active.refresh_from_db()
     assert active.uninstalled_at == T0
     assert active.history.filter(kind=HistoryKind.UNINSTALLED).count() == 1
+
+
+def test_reason_reaches_the_developer(
+    browser: Client, active: Installation, dana: User, stars: App, sandbox: Business
+) -> None:
+    """In one line that may stay empty. What is said about a test install is of no store."""
+    uninstall(installation=installed(stars, sandbox), by=dana, reason="Only trying")
+    refused = browser.post(page_of(active, "uninstall/"), {"reason": "x" * 201})
+    assert refused.status_code == 422
+    assert call(active) == 200
+    browser.post(page_of(active, "uninstall/"), {"reason": "Prints each order <twice>"})
+    assert "Prints each order &lt;twice&gt;" in receipt(browser, active)
+    shown = text_of(signed_in(dana).get(f"/portal/apps/{stars.slug}/analytics/?range=7d"))
+    assert "Prints each order &lt;twice&gt;" in shown
+    assert escape(active.business.name) in shown
+    assert "Only trying" not in shown
 
 
 def test_uninstall_needs_a_press(browser: Client, active: Installation) -> None:

@@ -40,8 +40,7 @@ def guide(request: HttpRequest, slug: str) -> HttpResponse:
     if slug not in guides.GUIDES:
         raise Http404
     page = guides.page(slug)
-    entries = [entry for part in navigation.parts()[:3] for entry in part.entries]
-    place = next(number for number, entry in enumerate(entries) if entry.url == request.path)
+    previous, following = navigation.neighbors(request.path)
     return docs_page(
         request,
         "guide",
@@ -49,8 +48,8 @@ def guide(request: HttpRequest, slug: str) -> HttpResponse:
         html=page.html,
         headings=page.headings,
         edited=guides.edited(guides.GUIDES[slug].path),
-        previous=entries[place - 1] if place else None,
-        following=entries[place + 1] if place + 1 < len(entries) else None,
+        previous=previous,
+        following=following,
     )
 
 

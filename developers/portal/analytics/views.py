@@ -1,25 +1,25 @@
 """An app's figures of the last hours or days: a page with charts, and the same as CSV."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render, resolve_url
 from django.utils import timezone
 
 from common.templatetags.ui import percent
-from common.web.charts import Chart, Mark, Point, Series, chart
+from common.web.charts import Chart, Mark, Number, Point, Series, chart
 from common.web.csv_files import CsvLines
 from common.web.methods import require_safe
 from developers.portal.access import app_page
-from developers.portal.apps.axis import filtered, minute
-from marketplace.models import App, AppVersion
-from webhooks.insight.analytics import HOUR, THIRTY_DAYS, Analytics, Span, analytics
-from webhooks.services.counting import midnight
+from developers.portal.apps.axis import Axis, filtered
+from developers.portal.apps.plots import latency_in_stores, milliseconds
+from installations.queries import reasons_of
+from marketplace.models import App
+from webhooks.insight.analytics import HOUR, THIRTY_DAYS, Analytics, DeliveryFigures, Span, analytics
 from webhooks.services.retention import KEPT
 
+REASONS: Final = 10  # of uninstalls
 CSV_HEADER: Final = (
     "date", "installs", "uninstalls", "successful_deliveries", "failed_deliveries", "average_latency_ms",
 )  # fmt: skip
@@ -48,6 +48,7 @@ def analytics_page(request: HttpRequest, app: App) -> HttpResponse:
         "analytics": figures,
         "figures": figure_cards(figures, words(span)),
         "charts": charts(app, figures, span),
+        "reasons": reasons_of(app, Axis.of_span(span, timezone.now()).first, most=REASONS),
     }
     return render(request, "developers/portal/analytics/analytics.html", context)
 
@@ -71,17 +72,14 @@ def analytics_csv(request: HttpRequest, app: App) -> HttpResponse:
     return response
 
 
-def _approvals(app: App, begins: list[date], span: Span) -> list[Mark]:
+def _approvals(app: App, axis: Axis) -> list[Mark]:
     """Those of the span, each at the day or hour that it was in."""
-    marks = []
-    for at, version in (
-        AppVersion.objects.filter(app=app).order_by("approved_at").values_list("approved_at", "version")
-    ):
-        hour = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-        begin = hour if span.is_hours else hour.date()
-        if begin in begins:
-            marks.append(Mark(begin, f"Version {version} approved"))
-    return marks
+    versions = app.versions.filter(approved_at__gte=axis.first).order_by("approved_at")
+    return [
+        Mark(axis.at(axis.begins[number]), f"Version {version} approved")
+        for at, version in versions.values_list("approved_at", "version")
+        if (number := axis.number_of(at)) is not None
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +88,7 @@ class Figure:
     value: str
     change: str
     meaning: str
+    trend: str = ""  # `ok` where it changed for the better, `bad` where for the worse
 
 
 def figure_cards(figures: Analytics, span: str) -> list[Figure]:
@@ -107,20 +106,29 @@ def figure_cards(figures: Analytics, span: str) -> list[Figure]:
             f"{figures.active_installs:,}",
             _active_change(figures.installed - figures.uninstalled, span),
             "Installs that haven't been uninstalled.",
+            _trend(figures.installed, figures.uninstalled),
         ),
         Figure(
             "Webhook success rate",
             "None sent" if now.success_rate is None else percent(now.success_rate),
             _rate_change(now.success_rate, before.success_rate, span),
             "Share of deliveries whose latest attempt was answered 2xx.",
+            _trend(now.success_rate, before.success_rate),
         ),
         Figure(
             "Average webhook latency",
             "No response" if now.average_latency_ms is None else f"{now.average_latency_ms:,.0f} ms",
             _latency_change(now.average_latency_ms, before.average_latency_ms, span),
             "From sending an attempt to the end of the response. Attempts without a response don't count.",
+            _trend(before.average_latency_ms, now.average_latency_ms),
         ),
     ]
+
+
+def _trend(good: float | None, bad: float | None) -> str:
+    if good is None or bad is None or good == bad:
+        return ""
+    return "ok" if good > bad else "bad"
 
 
 def _active_change(change: int, span: str) -> str:
@@ -155,42 +163,77 @@ def _without_comparison(now: float | None, span: str) -> str:
 
 
 def charts(app: App, figures: Analytics, span: Span) -> list[Chart]:
-    """Installs and deliveries. Deliveries lead to their rows, as long as those are kept."""
+    """Days and hours lead to their deliveries, as long as those are kept."""
+    now = timezone.now()
+    axis, each = Axis.of_span(span, now), "hour" if span.is_hours else "day"
+    marks = _approvals(app, axis)
     installs, deliveries = figures.installs, figures.deliveries
-    each, approvals = (
-        "hour" if span.is_hours else "day",
-        _approvals(app, [day.date for day in installs], span),
-    )
-    link = filtered(resolve_url("portal:deliveries", app.slug))
-    kept_since = timezone.now() - KEPT
+    none_sent = f"No deliveries in the last {words(span)}."
+    points = [
+        point if begin >= now - KEPT else Point(point.at)
+        for point, begin in zip(
+            axis.points(filtered(resolve_url("portal:deliveries", app.slug))), axis.begins, strict=True
+        )
+    ]
     return [
         chart(
             "installs",
             f"Installs and uninstalls per {each}",
-            [Point(day.date) for day in installs],
+            [Point(point.at) for point in points],
             (
                 Series("Installs", "first", [day.installs for day in installs]),
                 Series("Uninstalls", "second", [day.uninstalls for day in installs]),
             ),
             empty=f"No installs or uninstalls in the last {words(span)}.",
-            marks=approvals,
+            marks=marks,
         ),
         chart(
             "deliveries",
             f"Webhook deliveries per {each}",
-            [_point(day.date, span, link, kept_since) for day in deliveries],
+            points,
             (
                 Series("Successful", "ok", [day.successful for day in deliveries]),
                 Series("Failed", "bad", [day.failed for day in deliveries]),
             ),
-            empty=f"No deliveries in the last {words(span)}.",
-            marks=approvals,
+            empty=none_sent,
+            marks=marks,
+            is_stacked=True,
+        ),
+        chart(
+            "rate",
+            "Webhook success rate",
+            points,
+            [_rate(figures)],
+            empty=none_sent,
+            marks=marks,
+            write="{:g}%".format,
+        ),
+        chart(
+            "latency",
+            "Webhook latency",
+            points,
+            _latency(app, axis),
+            empty=f"No response in the last {words(span)}.",
+            marks=marks,
+            write=milliseconds,
         ),
     ]
 
 
-def _point(at: date, span: Span, link: Callable[[dict[str, Any]], str], kept_since: datetime) -> Point:
-    begin = at if isinstance(at, datetime) else midnight(at)
-    if begin < kept_since:
-        return Point(at)
-    return Point(at, link({"since": minute(begin), "until": minute(begin + span.step)}))
+def _rate(figures: Analytics) -> Series:
+    rates = [DeliveryFigures.of([day]).success_rate for day in figures.deliveries]
+    overall = figures.delivered.success_rate
+    return Series(
+        "Answered 2xx",
+        "first",
+        [None if rate is None else round(100 * rate, 1) for rate in rates],
+        is_line=True,
+        total="" if overall is None else percent(overall),
+    )
+
+
+def _latency(app: App, axis: Axis) -> list[Series]:
+    """Of the days of which attempts are kept; nothing before."""
+    kept = Axis(axis.begins[-THIRTY_DAYS.number :], axis.step)
+    missing: list[Number | None] = [None] * (len(axis.begins) - len(kept.begins))
+    return [replace(each, values=[*missing, *each.values]) for each in latency_in_stores(app, kept)]

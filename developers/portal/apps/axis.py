@@ -1,4 +1,4 @@
-"""The axis that all plots of an overview share: hours of the sandbox store, or days of merchants' stores, both in UTC."""
+"""The axis that all plots of an overview share: hours of the sandbox store, or days of merchants' stores, both as UTC begins them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,11 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from django.utils import timezone
+
 from common.web.charts import Point
+from webhooks.insight.analytics import Span
+from webhooks.services.counting import midnight
 
 HOURS: Final = 24
 DAYS: Final = 7
@@ -35,6 +39,11 @@ class Axis:
             last, step, number = hour, timedelta(hours=1), HOURS
         return cls(tuple(last - ago * step for ago in range(number - 1, -1, -1)), step)
 
+    @classmethod
+    def of_span(cls, span: Span, now: datetime) -> "Axis":
+        begins = (each if isinstance(each, datetime) else midnight(each) for each in span.begins(now))
+        return cls(tuple(begins), span.step)
+
     @property
     def first(self) -> datetime:
         return self.begins[0]
@@ -54,8 +63,8 @@ class Axis:
         return number if 0 <= number < len(self.begins) else None
 
     def at(self, begin: datetime) -> date:
-        """As plots name it: hours by a time, days by a date."""
-        return begin if self.step < timedelta(days=1) else begin.date()
+        """As plots name it: hours by a time in the zone of the page, days by a date."""
+        return timezone.localtime(begin) if self.step < timedelta(days=1) else begin.date()
 
     def points(self, link: Callable[[dict[str, Any]], str]) -> list[Point]:
         """Each leads to `link` with its range as filters."""
@@ -71,4 +80,4 @@ def filtered(url: str, **filters: Any) -> Callable[[dict[str, Any]], str]:
 
 
 def minute(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%dT%H:%M}"
+    return f"{moment:%Y-%m-%dT%H:%MZ}"

@@ -33,7 +33,8 @@ from webhooks.services.inboxes import open_inbox
 @require_http_methods(GET_OR_POST)
 @developer_page
 def app_create(request: HttpRequest) -> HttpResponse:
-    form = CreateAppForm(typed(request))
+    """`?example=` chooses where to start from."""
+    form = CreateAppForm(typed(request), initial={"example": request.GET.get("example", "")})
 
     def again(first: datetime) -> HttpResponse:
         named = own_apps(current_developer(request)).filter(name=form.cleaned_data["name"])

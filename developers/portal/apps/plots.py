@@ -56,10 +56,7 @@ def plots_of(
     app: App, place: Place, hooks: Sequence[Definition], now: datetime | None = None
 ) -> tuple[Chart, ...]:
     axis = Axis.of(place, (now or timezone.now()).astimezone(UTC))
-    on_sandboxes = Installation.objects.filter(app=app, business__is_sandbox=True).order_by("-id")
-    rows = list(on_sandboxes.select_related("business").defer("webhook_secret")[:MOST_SANDBOXES])
-    own = next((each for each in rows if each.is_own and not each.is_review), None)
-    subject = Plotted(app, place, axis, own, {each.pk: each.business_id for each in rows})
+    subject = _subject(app, place, axis)
     releases = app.versions.filter(approved_at__gte=axis.first).values_list("approved_at", "version")
     marks = [Mark(axis.at(axis.begins[number]), f"Version {version} approved")
              for at, version in releases if (number := axis.number_of(at)) is not None]  # fmt: skip
@@ -70,6 +67,23 @@ def plots_of(
         _hooks(subject, hooks, marks),
         _installs(subject, marks),
     )
+
+
+def latency_in_stores(app: App, axis: Axis) -> list[Series]:
+    """p50 and p95 of the responses in merchants' stores, of the newest deliveries of each point."""
+    subject = _subject(app, Place.STORES, axis)
+    return _durations(subject, _responses(subject))
+
+
+def milliseconds(value: Number) -> str:
+    return f"{value:,} ms"
+
+
+def _subject(app: App, place: Place, axis: Axis) -> Plotted:
+    on_sandboxes = Installation.objects.filter(app=app, business__is_sandbox=True).order_by("-id")
+    rows = list(on_sandboxes.select_related("business").defer("webhook_secret")[:MOST_SANDBOXES])
+    own = next((each for each in rows if each.is_own and not each.is_review), None)
+    return Plotted(app, place, axis, own, {each.pk: each.business_id for each in rows})
 
 
 def _deliveries(subject: Plotted, marks: Sequence[Mark]) -> Chart:
@@ -98,6 +112,14 @@ def _daily(subject: Plotted) -> tuple[Values, Values]:
 
 
 def _latency(subject: Plotted, marks: Sequence[Mark]) -> Chart:
+    return _chart(
+        subject, "latency", "Webhook latency", marks, _durations(subject, _responses(subject)),
+        empty="No response yet.", write=milliseconds,
+    )  # fmt: skip
+
+
+def _responses(subject: Plotted) -> list[tuple[int, int]]:
+    """Numbers of points with the milliseconds of each response."""
     found: QuerySet[Delivery] = Delivery.objects.filter(app_id=subject.app.pk).exclude(
         business_id__in=subject.sandboxes.values()
     )
@@ -114,11 +136,7 @@ def _latency(subject: Plotted, marks: Sequence[Mark]) -> Chart:
         )
         return of_these.order_by("-delivery_id")
 
-    times = _newest(subject, answered, "attempted_at", "duration_ms", TIMED)
-    return _chart(
-        subject, "latency", "Webhook latency", marks, _durations(subject, times),
-        empty="No response yet.", write=_milliseconds,
-    )  # fmt: skip
+    return _newest(subject, answered, "attempted_at", "duration_ms", TIMED)
 
 
 def _calls(subject: Plotted, marks: Sequence[Mark]) -> Chart:
@@ -146,7 +164,7 @@ def _hooks(subject: Plotted, hooks: Sequence[Definition], marks: Sequence[Mark])
     times = _newest(subject, made, "called_at", "duration_ms", TIMED) if hooks else []
     return _chart(
         subject, "hooks", "Hook time", marks, _durations(subject, times),
-        empty="No calls." if hooks else "The manifest has no hooks.", kind=HOOK, write=_milliseconds,
+        empty="No calls." if hooks else "The manifest has no hooks.", kind=HOOK, write=milliseconds,
     )  # fmt: skip
 
 
@@ -228,7 +246,3 @@ def _chart(
 
 def _zeros(subject: Plotted) -> list[int]:
     return [0] * len(subject.axis.begins)
-
-
-def _milliseconds(value: Number) -> str:
-    return f"{value:,} ms"

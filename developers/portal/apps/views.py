@@ -20,6 +20,7 @@ from developers.portal.apps.health import app_health
 from developers.portal.apps.plots import plots_of
 from developers.portal.apps.rows import SEARCH_FROM, apps_by_attention, rows_of
 from developers.portal.apps.secrets import already_shown, client_secret_page
+from developers.portal.examples import EXAMPLES
 from developers.portal.forms import RegenerateForm, SlugForm
 from developers.portal.release.progress import progress
 from marketplace.enums import AppStatus
@@ -28,6 +29,7 @@ from marketplace.scopes import SCOPES
 from marketplace.services.apps import delete_app, rotate_client_secret, update_app
 from marketplace.services.transfers import is_offered_to
 
+SHOWN = 3  # examples, for a person without an app
 SAVED = "Saved."
 SAVED_AS_DRAFT = "Saved as a draft. Merchants keep seeing the approved version until the next approval."
 
@@ -46,6 +48,8 @@ def app_list(request: HttpRequest) -> HttpResponse:
         "text": text,
         "searchable": bool(text) or total >= SEARCH_FROM,
         "page_request": wanted,
+        "examples": list(EXAMPLES.values())[:SHOWN],
+        "cli": f"extension-platform login {settings.BASE_URL}\nextension-platform new my-app --template flask",
     }
     return render(request, "developers/portal/apps/list.html", context)
 

@@ -15,6 +15,7 @@ from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.arrival_descriptions import explained
 from developers.portal.deliveries.forms import MAX_CHOICES
 from developers.portal.filter_forms import MomentField
+from developers.portal.times import in_zone
 from marketplace.models import App
 from webhooks.catalogue import ERASURES, SUBSCRIBABLE
 from webhooks.services.explaining import explain
@@ -25,7 +26,7 @@ EVENTS: Final = [name for name in SUBSCRIBABLE if name not in ERASURES]
 class ArrivalForm(forms.Form):
     event = forms.ChoiceField(choices=[(name, name) for name in EVENTS], label="Event")
     store = forms.ModelChoiceField(Business.objects.none(), label="Store", empty_label=None)
-    at = MomentField(label="Time (UTC)")
+    at = MomentField(label=in_zone("Time"))
 
     def __init__(self, data: Any, *, stores: Any) -> None:
         super().__init__(data)
@@ -51,7 +52,7 @@ def why(request: HttpRequest, app: App) -> HttpResponse:
     given = {
         "event": request.GET.get("event") or "order.created",
         "store": request.GET.get("store") or (first.pk if first else ""),
-        "at": request.GET.get("at") or timezone.now().strftime("%Y-%m-%dT%H:%M"),
+        "at": request.GET.get("at") or timezone.localtime().strftime("%Y-%m-%dT%H:%M"),
     }
     form = ArrivalForm(given, stores=stores)
     context: dict[str, Any] = {"app": app, "form": form, "has_stores": first is not None}

@@ -11,6 +11,7 @@ from common.web.forms.widgets import RadioLines
 from developers.portal.deliveries.log import DeliverySearch
 from developers.portal.filter_forms import Choices, ListFilters, MomentField, search_field
 from developers.portal.forms import Lines
+from developers.portal.times import in_zone
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Webhook
@@ -91,7 +92,7 @@ class RecoverForm(forms.Form):
         label="Endpoint", error_messages={"invalid_choice": "Choose an endpoint from the list."}
     )
     since = MomentField(
-        label="Created since (UTC)",
+        label=in_zone("Created since"),
         error_messages={"required": "Enter a time. Deliveries created since then are resent."},
     )
 

@@ -315,7 +315,7 @@ def _extent(webhooks: list[Webhook], since: datetime) -> dict[str, Any]:
 
 def _recover_data(query: QueryDict) -> dict[str, str]:
     """Form data from the URL. Without a time, one day ago."""
-    day_ago = (timezone.now() - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
+    day_ago = (timezone.localtime() - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
     return {"webhook": query.get("webhook") or ALL, "since": query.get("since") or day_ago}
 
 

@@ -18,7 +18,7 @@ from accounts.models import Business
 from common.db.finders import get_or_not_found
 from common.errors import ServiceError
 from common.strangers import may_wait_for_strangers
-from common.text.nesting import MAX_DEPTH, is_too_deep
+from common.text.nesting import MAX_DEPTH, indented, is_too_deep
 from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
@@ -174,6 +174,8 @@ def hook_call(request: HttpRequest, app: App, point: str, call_id: str) -> HttpR
         "icon_name": icon,
         "label": label,
         "was_made": call.outcome not in SKIPPED,
+        "request_body": indented(call.request_body),
+        "answer": indented(call.answer_excerpt),
     }
     return render(request, "developers/portal/hooks/call.html", context)
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils import timezone
 
 from activity.feed import used_in_window
 from activity.models import ApiCall
@@ -137,10 +138,10 @@ def _asked_since(app: App, scope: str) -> str:
 def _too_many(call: ApiCall) -> Explanation:
     used = used_in_window(call)
     total = sum(number for _, _, number in used)
-    end = datetime.fromtimestamp(call.rate_reset, UTC)
+    end = timezone.localtime(datetime.fromtimestamp(call.rate_reset, UTC))
     return Explanation(
         f"429: {min(total, call.rate_limit)} of {call.rate_limit} requests of this minute were used.",
-        f"Wait until {end:%H:%M:%S} UTC, as Retry-After says. Read lists with a larger limit, and use webhooks instead of "
+        f"Wait until {end:%H:%M:%S} {end.tzname()}, as Retry-After says. Read lists with a larger limit, and use webhooks instead of "
         "polling.",
         used=tuple(used),
     )

@@ -22,6 +22,7 @@ from developers.portal.deliveries.forms import MAX_CHOICES
 from developers.portal.filter_forms import MAX_NEW, news
 from developers.portal.hooks.views import OUTCOMES
 from developers.portal.requests import descriptions as request_descriptions
+from developers.portal.requests.failures import failures_of
 from developers.portal.requests.forms import FILTERS, CallFilterForm, LogFilterForm
 from marketplace.models import App
 from marketplace.services.apps import update_app
@@ -51,6 +52,7 @@ def request_list(request: HttpRequest, app: App) -> HttpResponse:
         "url": "portal:requests",
         "news_url": "portal:request_news",
         "deprecated": deprecated_use(app),
+        **failures_of(app),
         "empty_title": "No API calls in the last 7 days",
     }
     return _list(request, app, form, context)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from django.utils import timezone
+
 from common.web.charts import Bar, strip
 from webhooks.insight.last_day import MOST, LastDay
 
@@ -42,8 +44,9 @@ class Strip:
     @property
     def failures(self) -> str:
         """`Failed: 2 from 14:00, 100+ from 15:00 UTC.`, or nothing."""
-        found = [f"{_capped(hour.failed)} from {hour.begin:%H:%M}" for hour in self.day.hours if hour.failed]
-        return f"Failed: {', '.join(found)} UTC." if found else ""
+        found = [(hour.failed, timezone.localtime(hour.begin)) for hour in self.day.hours if hour.failed]
+        hours = ", ".join(f"{_capped(failed)} from {begin:%H:%M}" for failed, begin in found)
+        return f"Failed: {hours} {found[-1][1].tzname()}." if found else ""
 
 
 def _capped(count: int) -> str:

@@ -14,6 +14,7 @@ from developers.docs.highlighting import highlighted
 from stores.hookpoints import HookPoint
 from webhooks.catalogue import EVENTS
 
+PARTS = navigation.parts()
 PAGES = [*navigation.paths(), "/docs/search/?q=webhook"]
 
 
@@ -126,3 +127,26 @@ def test_catalogue_shows_each_event_and_hook(client: Client) -> None:
     assert [str(point) for point in HookPoint if f'id="{point}"' not in hooks] == []
     assert "X-Webhook-Signature" in events
     assert "X-Webhook-Signature" in hooks
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_no_part_of_the_navigation_is_longer_than_nine(part: navigation.NavigationPart) -> None:
+    assert 1 <= len(part.entries) <= 9
+
+
+def test_every_page_has_its_entry_in_the_navigation() -> None:
+    listed = navigation.paths()
+    assert len(listed) == len(set(listed))
+    assert {f"/docs/guides/{slug}/" for slug in guides.GUIDES} <= {*listed}
+    assert {f"/docs/reference/{group.slug}/" for group in reference.groups()} <= {*listed}
+
+
+def test_frameworks_are_tabs_and_keep_their_addresses(client: Client) -> None:
+    """Only code is in them; the Markdown stays as it is written."""
+    page = client.get("/docs/guides/first-app/").content.decode()
+    assert page.count('type="radio"') == 4
+    assert re.findall(r'<label id="(\w+)"', page) == ["flask", "django", "fastapi", "node"]
+    inside = page.partition('<fieldset class="tabbed"')[2].partition("</fieldset>")[0]
+    assert inside.count("<figure") == 4
+    assert "The tests call your app" not in inside
+    assert "### FastAPI" in client.get("/docs/guides/first-app.md").content.decode()

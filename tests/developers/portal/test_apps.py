@@ -88,6 +88,36 @@ def test_list_without_apps_offers_to_create_one(browser: Client) -> None:
     assert "Create app" in page
 
 
+def test_list_without_apps_leads_to_examples_and_the_command_line(browser: Client) -> None:
+    html = browser.get("/portal/").content.decode()
+    links = re.findall(r'href="(/portal/create/\?example=(\w+))"', html)
+    assert len(links) == 3
+    for link, key in links:
+        assert re.search(rf'value="{key}"[^>]* checked', browser.get(link).content.decode()), key
+    assert "extension-platform new my-app --template flask" in text_of(browser.get("/portal/"))
+    assert 'href="/docs/guides/first-app/"' in html
+
+
+def test_switcher_leads_to_the_same_page_of_another_app(
+    browser: Client, app: App, dana: User, sam: User
+) -> None:
+    assert "Other apps" not in browser.get(f"/portal/apps/{app.slug}/").content.decode()
+    factories.app(dana, name="Till Bridge", slug="till-bridge")
+    factories.app(sam, name="Review Wall", slug="review-wall")
+
+    def links(path: str) -> list[str]:
+        part = (
+            browser.get(f"/portal/apps/{app.slug}/{path}")
+            .content.decode()
+            .partition('aria-label="Other apps"')[2]
+        )
+        return re.findall(r'href="([^"]*)"', part.partition("</ul>")[0])
+
+    assert links("webhooks/") == ["/portal/apps/till-bridge/webhooks/", "/portal/"]
+    assert links("details/pictures/") == ["/portal/apps/till-bridge/", "/portal/"]
+    assert browser.get(links("webhooks/")[0]).status_code == 200
+
+
 def test_list_shows_each_app_with_its_state(browser: Client, dana: User, sam: User) -> None:
     factories.app(dana, name="Till Bridge", slug="till-bridge", version="1.4.0", status="APPROVED")
     factories.app(dana, name="Review Wall", slug="review-wall", status="PENDING_REVIEW")
@@ -160,10 +190,10 @@ def test_list_begins_with_what_needs_attention(
 
 def test_list_of_many_apps_can_be_searched(browser: Client, dana: User) -> None:
     factories.app(dana, name="Till Bridge", slug="till")
-    assert 'type="search"' not in text_of(browser.get("/portal/"))
+    assert 'id="q"' not in text_of(browser.get("/portal/"))
     for number in range(8):
         factories.app(dana, name=f"Other {number}")
-    assert 'type="search"' in text_of(browser.get("/portal/"))
+    assert 'id="q"' in text_of(browser.get("/portal/"))
     page = text_of(browser.get("/portal/?q=bridge"))
     assert "Till Bridge" in page
     assert "Other 1" not in page

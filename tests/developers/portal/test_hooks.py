@@ -109,7 +109,9 @@ def test_call_keeps_the_request_of_a_sandbox_store_only(
     asking.fee(sandbox)
     call = HookCall.objects.get()
     assert call.request_body == receiver.requests[0].body.decode()
-    assert "&quot;hookPoint&quot;" in text_of(page.get(url("hook_call", app, SHIPPING, call.pk)))
+    shown = page.get(url("hook_call", app, SHIPPING, call.pk))
+    assert "&quot;hookPoint&quot;" in text_of(shown)
+    assert "{\n  &quot;fee&quot;: 90\n}" in shown.content.decode()
 
     factories.approve(app)
     factories.installation(app, shop)

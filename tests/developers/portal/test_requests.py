@@ -120,6 +120,37 @@ def test_pages_go_on_where_the_last_one_ended(
         assert browser.get(news.replace("&amp;", "&")).json() == {"count": 1}
 
 
+def test_errors_are_grouped_by_code_and_endpoint(
+    browser: Client, app: App, installation: Installation
+) -> None:
+    """With a count by the hour, the documentation of the code, and the way to exactly these calls."""
+    with time_machine.travel(timezone.now() - timedelta(hours=30)):
+        client_of(installation).get("/app-api/orders/x")
+    for at, path in (
+        (3, "/app-api/products/x"),
+        (1, "/app-api/products/y"),
+        (0, "/app-api/products?limit=0"),
+    ):
+        with time_machine.travel(timezone.now() - timedelta(hours=at)):
+            client_of(installation).get(path)
+    client_of(installation).get("/app-api/products")
+    log.flush()
+    url = f"{pages(app)}/requests/"
+    page = browser.get(url, **HTML).content.decode()
+    section = page.partition('id="failures"')[2].partition("</section>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", section.partition("<tbody>")[2], re.DOTALL)
+    assert len(rows) == 2
+    assert "404" in rows[0]
+    assert "/app-api/products/:productId" in rows[0] or "/app-api/products/" in rows[0]
+    assert rows[0].count('<rect class="bad"') == 2
+    (code,) = re.findall(r'href="/docs/errors/#(\w+)"', rows[0])
+    assert f'id="{code}"' in browser.get("/docs/errors/").content.decode()
+    (link,) = re.findall(r'href="(\?[^"]*)">2</a>', rows[0])
+    listed = browser.get(url + link.replace("&amp;", "&"), **HTML).content.decode()
+    assert len(re.findall(r'<th scope="row"', listed)) == 2
+    assert 'id="failures"' not in listed
+
+
 def test_call_is_shown_with_what_repeats_it(browser: Client, app: App, installation: Installation) -> None:
     product = factories.product(installation.business)
     client_of(installation).post(

@@ -1,0 +1,60 @@
+"""The zone of the portal's times."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+import time_machine
+from django.test import Client
+
+from installations.models import Installation
+from marketplace.models import App
+from tests.deliveries import UNAVAILABLE, delivery
+from tests.webhooks import helpers
+from webhooks.enums import DeliveryStatus
+
+pytestmark = pytest.mark.django_db
+NOON = datetime(2026, 11, 27, 12, 0, 30, tzinfo=UTC)
+
+
+def test_times_are_the_persons_own_and_utc_is_one_press_away(
+    browser: Client, app: App, installation: Installation
+) -> None:
+    """In lists, filters, plots and links; a moment that is typed is in the same zone."""
+    page, rows = f"/portal/apps/{app.slug}/", f"/portal/apps/{app.slug}/deliveries/"
+    with time_machine.travel(NOON, tick=False):
+        webhook = helpers.webhook(installation, "https://127.0.0.1:9/in", ["order.created"])
+        delivery(webhook, DeliveryStatus.EXHAUSTED, UNAVAILABLE)
+        assert "27 Nov, 12:00:30" in browser.get(rows).content.decode()
+
+        browser.cookies["zone"] = "Asia/Kolkata"
+        shown = browser.get(rows).content.decode()
+        assert "27 Nov, 17:30:30" in shown
+        assert re.search(r"Created\s+<button[^>]* form=\"times\"[^>]*>IST</button>", shown)
+        assert "From (IST)" in shown
+        overview = browser.get(f"{page}?in=sandbox").content.decode()
+        assert "27 Nov 2026, 17:30" in overview
+        (bar,) = {
+            each
+            for each in re.findall(r'href="([^"]*/deliveries/[^"]*since[^"]*)"', overview)
+            if "T12%3A00Z" in each.split("until")[0]
+        }
+        found = browser.get(bar.replace("&amp;", "&")).content.decode()
+        assert "27 Nov, 17:30:30" in found
+        assert 'value="2026-11-27T17:30"' in found
+        assert "27 Nov, 17" in browser.get(rows, {"since": "2026-11-27T17:30"}).content.decode()
+        assert "27 Nov, 17" not in browser.get(rows, {"since": "2026-11-27T17:31"}).content.decode()
+
+        response = browser.post("/portal/times/", {"times": "UTC", "next": rows})
+        assert response.headers["Location"] == rows
+        shown = browser.get(rows).content.decode()
+        assert "27 Nov, 12:00:30" in shown
+        assert "Show Asia/Kolkata" in shown
+        browser.post("/portal/times/", {"times": "own", "next": "https://elsewhere.example/"})
+        assert "27 Nov, 17:30:30" in browser.get(rows).content.decode()
+
+
+@pytest.mark.parametrize("zone", ["Mars/Base", "../../etc/passwd", ""])
+def test_unknown_zone_is_utc(browser: Client, app: App, zone: str) -> None:
+    browser.cookies["zone"] = zone
+    assert "Times are in UTC" in browser.get(f"/portal/apps/{app.slug}/deliveries/").content.decode()
