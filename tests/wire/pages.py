@@ -164,6 +164,7 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
             cast.mira, {}, f"response_type=code&client_id={cast.bell.client_id}&state=xyz"
         ),
         "accounts/": Subject(dana, {"token": "x", "token_id": "x", "key": "x-x", "uidb36": "x", "pk": 1}),
+        "search/": Subject(dana, {}, "q=order"),
         "docs/": Subject(dana, {"slug": "products", "operation": "listProducts", "name": "order.created"}),
         "docs/guides/": Subject(dana, {"slug": "quickstart"}),
         "portal/": Subject(dana, of_app),

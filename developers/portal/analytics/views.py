@@ -1,6 +1,7 @@
 """An app's figures of the last hours or days: a page with charts, and the same as CSV."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
@@ -169,12 +170,7 @@ def charts(app: App, figures: Analytics, span: Span) -> list[Chart]:
     marks = _approvals(app, axis)
     installs, deliveries = figures.installs, figures.deliveries
     none_sent = f"No deliveries in the last {words(span)}."
-    points = [
-        point if begin >= now - KEPT else Point(point.at)
-        for point, begin in zip(
-            axis.points(filtered(resolve_url("portal:deliveries", app.slug))), axis.begins, strict=True
-        )
-    ]
+    points = _points(app, axis, now)
     return [
         chart(
             "installs",
@@ -217,6 +213,14 @@ def charts(app: App, figures: Analytics, span: Span) -> list[Chart]:
             marks=marks,
             write=milliseconds,
         ),
+    ]
+
+
+def _points(app: App, axis: Axis, now: datetime) -> list[Point]:
+    every = axis.points(filtered(resolve_url("portal:deliveries", app.slug)))
+    return [
+        point if begin >= now - KEPT else Point(point.at)
+        for point, begin in zip(every, axis.begins, strict=True)
     ]
 
 
