@@ -15,7 +15,7 @@ from common import counts  # noqa: F401  before anything is counted
 
 # Every first part in config/urls.py but those of probes and crawlers.
 ROOTS: Final = frozenset(
-    "app-api webhooks developer auth oauth .well-known portal merchant marketplace media static docs sdk licenses theme "
+    "app-api webhooks developer auth oauth .well-known portal merchant marketplace media static docs sdk licenses search theme "
     "store admin accounts inbox".split()
 )
 LONG_POLL: Final = "developer_api:listener_work"  # waits for work up to 20 seconds: slow on purpose

@@ -4,13 +4,11 @@ The URLs come from the URL confs, so one without a row fails.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
 from django.test import Client
-from django.urls import URLPattern, get_resolver
-from django.utils.regex_helper import normalize
 
 from accounts.models import User
 from accounts.sign_in import tokens
@@ -20,6 +18,7 @@ from marketplace.models import App
 from marketplace.services import members
 from tests import factories
 from tests.pages import signed_in
+from tests.wire.app_routes import PERSONAL, routes
 
 pytestmark = pytest.mark.django_db
 
@@ -28,14 +27,6 @@ ALL: Final = ("OWNER", "DEVELOPER", "VIEWER")
 DEVELOP: Final = ("OWNER", "DEVELOPER")
 OWN: Final = ("OWNER",)
 OUTSIDE: Final = ("removed", "invited", "stranger")
-
-# Routes that are not of one app: each person sees what is theirs.
-PERSONAL: Final = {
-    "portal:app_list", "portal:device", "portal:times", "portal:create", "portal:app_create", "portal:invitation", "portal:invitation_register",
-    "developer_api:device", "developer_api:device_token", "developer_api:apps", "developer_api:test_changes",
-    "developer_api:test_store", "developer_api:test_store_changes", "developer_api:test_store_install", "developer_api:test_store_uninstall",
-    "developer_api:test_store_advance", "developer_api:test_store_deliveries", "developer_api:test_store_calls",
-}  # fmt: skip
 
 _READ_WRITE: Final = {"GET": ALL, "POST": DEVELOP}
 _READ: Final = {"GET": ALL}
@@ -84,18 +75,6 @@ TABLE: Final = {f"portal:{name}": row for name, row in PORTAL.items()} | {
 # A member's own row may be removed by anybody who has one; not anybody else's (`tests/developers/api/test_members.py`).
 NOTHING: Final = "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a04"
 VALUES: Final = {"slug": "stars", "section": "access", "point": "order.validate", "number": "1", "token": "x"}
-
-
-def routes() -> Iterator[tuple[str, str, Callable[..., Any]]]:
-    """Name, path with its parameters, and view."""
-    for prefix, namespace in (("portal/", "portal"), ("developer/", "developer_api")):
-        patterns = get_resolver(
-            f"developers.{'portal' if namespace == 'portal' else 'api'}.urls"
-        ).url_patterns
-        for each in patterns:
-            assert isinstance(each, URLPattern)
-            form, _ = normalize(each.pattern.regex.pattern)[0]
-            yield f"{namespace}:{each.name}", f"/{prefix}{form}", each.callback
 
 
 def methods(view: Callable[..., Any]) -> set[str]:

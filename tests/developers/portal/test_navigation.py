@@ -13,8 +13,8 @@ from marketplace.enums import AppRole
 from marketplace.models import App
 from tests import factories
 from tests.pages import HTML, signed_in
+from tests.wire.app_routes import PERSONAL, routes
 from tests.wire.pages import FETCHED, ONLY_POST
-from tests.wire.test_roles import PERSONAL, routes
 
 CURRENT = re.compile(
     r'<a href="([^"]+)"\s+aria-current="(page|true)">(?:<svg.*?</svg>)?([^<]+)</a>', re.DOTALL
