@@ -154,7 +154,7 @@ def test_log_of_the_feed_never_has_the_customer_of_an_erasure(
     App.objects.filter(pk=live.app_id).update(webhook_url="https://app.example.com/hooks")
     factories.order(sandbox, status="DELIVERED", customer_phone="+49 30 1234567")
     assert press_erase(signed_in(dana), "kim@example.com").status_code == 302
-    # Until then every transaction of the server has ended, other tests' too.
+    # It comes once every transaction of the server has ended, those of other tests too.
     wait_until(lambda: b"kim@example.com" in client_of(live).get("/app-api/events").content, timeout=60)
     calls.flush()
     logged = "".join(ApiCall.objects.values_list("response_body", flat=True))
