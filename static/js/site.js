@@ -191,7 +191,8 @@ document.documentElement.dataset.scripted = "";
   // <form data-zone>: tells the server the browser's time zone, from the page after this one on.
   if (document.querySelector("[data-zone]")) {
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-    document.cookie = `zone=${timeZone}; path=/; max-age=31536000; samesite=lax`;
+    const secure = location.protocol === "https:" ? "; secure" : "";
+    document.cookie = `zone=${timeZone}; path=/; max-age=31536000; samesite=lax${secure}`;
   }
 }
 

@@ -203,7 +203,10 @@ def test_cookies_never_reach_the_other_host(browser: BrowserContext, site: Site,
             each.partition("=")[0] for each in cookies.split("; ") if each
         }
     prefix = "__Host-" if site.platform.startswith("https:") else ""
-    assert names == {"platform": {f"{prefix}sessionid", f"{prefix}csrftoken"}, "store": {f"{prefix}cart"}}
+    assert names == {
+        "platform": {f"{prefix}sessionid", f"{prefix}csrftoken", "zone"},
+        "store": {f"{prefix}cart"},
+    }
     for cookie in _all(browser):
         assert (cookie["domain"][0] != ".", cookie["path"], cookie["secure"]) == (True, "/", bool(prefix))
 

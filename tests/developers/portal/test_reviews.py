@@ -374,7 +374,7 @@ def test_review_page_reads_as_many_rows_in_as_many_statements(
     for _ in range(count):
         factories.submit(stars, status="REJECTED")
     App.objects.update(status="DRAFT")
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         browser.get("/portal/apps/stars/review/")
 
 
@@ -454,7 +454,7 @@ def test_versions_page_reads_as_many_rows_in_as_many_statements(
 ) -> None:
     for number in range(count):
         factories.approve(stars, version=f"1.0.{number}")
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         browser.get("/portal/apps/stars/versions/")
 
 
