@@ -115,7 +115,7 @@ def test_page_is_there_for_its_people_only(settings: Any, role: str, index: int)
     for shot in SHOTS:
         path = shot.path.partition("?")[0]
         expected = EXCEPTIONS.get(shot.name) or ANSWERS.get((path.split("/")[1], "{" in path))
-        if "/invitations/" in path:  # for whoever has the link
+        if "/invitations/" in path:  # for people with the link
             expected = (OK,) * len(ROLES)
         if expected is None or shot.status not in (OK, FORBIDDEN) or shot.name in AFTER_A_SEARCH:
             continue
