@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
-from marketplace.models import FROZEN_FIELDS, AppFields, picture_path
+from marketplace.models import FROZEN_FIELDS, App, AppFields, AppVersion, picture_path
 from marketplace.scopes import SCOPES
 
 Kind = Literal["text", "json", "scopes", "pictures"]
@@ -49,7 +49,7 @@ class Difference:
         return list(_changed_lines(_indented(self.before), _indented(self.after)))
 
 
-def differences(before: AppFields, after: AppFields, developer: str = "") -> list[Difference]:
+def differences(before: App | AppVersion, after: App | AppVersion, developer: str = "") -> list[Difference]:
     """The frozen fields that differ, in the model's order, then the developer's name: `differences(version, app)`.
 
     `developer` is the name that a submission holds, if it isn't that of `after`.

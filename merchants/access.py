@@ -30,6 +30,7 @@ from common.web.forms.stamps import stamp_of
 from installations.queries import own_installation
 from merchants.constants import NAMED_BY
 from merchants.installed.app import InstalledApp, apps_in
+from merchants.navigation import Entry, entries_of
 from merchants.store.queries import with_orders_to_confirm
 
 Page = Callable[..., HttpResponse]
@@ -54,6 +55,7 @@ class MerchantRequest(HttpRequest):
     least: StoreRole | None
     manages: bool  # whether the role is MANAGER or OWNER
     owns: bool
+    navigation: list[Entry]
     form_about: str  # for the stamps of forms
 
 
@@ -188,6 +190,7 @@ def _show(request: MerchantRequest, business: Business | None) -> None:
         return
     role = StoreRole(business.store_role)
     request.manages, request.owns = may(role, StoreRole.MANAGER), role == StoreRole.OWNER
+    request.navigation = list(entries_of(business, request.user))
     request.form_about = str(business.pk)
     request.apps = []
     if request.manages:

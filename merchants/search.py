@@ -6,6 +6,7 @@ from typing import Final
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.db.models import Q
 from django.urls import reverse
 
 from accounts.access import may, stores_of, with_roles
@@ -16,23 +17,11 @@ from common.web.found import MOST, Found
 from installations.models import Installation
 from marketplace.listing import Wanted, find
 from merchants.constants import NAMED_BY
+from merchants.navigation import entries_of
 from stores.models import Order, Product, SitePage
 from stores.order_search import SearchText, matching
 
 SHORTEST: Final = 2  # characters of a name
-PAGES: Final = (
-    ("Overview", "home", StoreRole.MANAGER, "layout-dashboard"),
-    ("Notices", "notices", StoreRole.ORDERS, "bell"),
-    ("Orders", "orders", StoreRole.ORDERS, "receipt"),
-    ("Customers", "customers", StoreRole.MANAGER, "user"),
-    ("Products", "products", StoreRole.MANAGER, "package"),
-    ("Reviews", "reviews", StoreRole.MANAGER, "star"),
-    ("Pages", "pages", StoreRole.MANAGER, "file-text"),
-    ("Apps", "installed", StoreRole.MANAGER, "blocks"),
-    ("Scripts", "scripts", StoreRole.MANAGER, "code"),
-    ("Store settings", "store", StoreRole.MANAGER, "settings"),
-    ("Staff", "staff", StoreRole.OWNER, "users"),
-)  # as in the navigation of a store
 
 
 def in_stores(person: User, text: str) -> Iterator[Found]:
@@ -40,55 +29,40 @@ def in_stores(person: User, text: str) -> Iterator[Found]:
     stores: Sequence[Business] = list(with_roles(stores_of(person), person))
     managed = [each for each in stores if may(each.store_role, StoreRole.MANAGER)]
     wanted = parse_id(text.lower())
-    yield from islice(_own_pages(stores, text), MOST)
-    yield from _orders(stores, text, wanted)
-    if managed:
-        yield from chain(
-            _products(managed, text, wanted), _pages(managed, text), _apps(managed, text, wanted)
-        )
+    yield from islice(_own_pages(stores, person, text), MOST)
+    if wanted or len(text) >= SHORTEST:
+        yield from chain(_orders(stores, text, wanted), _products(managed, text, wanted))
+        yield from chain(_pages(managed, text), _apps(managed, text, wanted))
 
 
-def _own_pages(stores: Sequence[Business], text: str) -> Iterator[Found]:
-    for title, name, least, icon in PAGES:
-        if title.lower().startswith(text.lower()):
-            for store in stores:
-                if may(store.store_role, least):
-                    url = f"{reverse(f'merchants:{name}')}?{urlencode({NAMED_BY: store.slug})}"
-                    yield Found("Page of your store", title, store.name, url, icon)
+def _own_pages(stores: Sequence[Business], person: User, text: str) -> Iterator[Found]:
+    for store in stores:
+        for entry in entries_of(store, person):
+            if entry.title.lower().startswith(text.lower()):
+                yield Found("Page of your store", entry.title, store.name, _in(store, entry.url), entry.icon)
 
 
 def _orders(stores: Sequence[Business], text: str, wanted: UUID | None) -> Iterator[Found]:
     rows = Order.objects.filter(business__in=stores).select_related("business")
     if wanted:
-        rows = rows.filter(pk=wanted)
-    elif len(text) < SHORTEST:
-        return
-    elif not text.isdigit() or not rows.filter(number__startswith=text).exists():
-        rows = rows.alias(found_in=SearchText()).filter(matching(text))
+        found = rows.filter(pk=wanted)
+    elif text.isdigit() and (numbered := rows.filter(number__startswith=text)).exists():
+        found = numbered
     else:
-        rows = rows.filter(number__startswith=text)
-    for order in rows.order_by("-id")[:MOST]:
-        who = order.customer_name or "Erased"
-        yield Found(
-            "Order", f"Order {order.number}", f"{who}, {order.business.name}", _at("order", order), "receipt"
-        )
+        found = rows.alias(found_in=SearchText()).filter(matching(text))
+    for order in found.order_by("-id")[:MOST]:
+        about = f"{order.customer_name or 'Erased'}, {order.business.name}"
+        yield Found("Order", f"Order {order.number}", about, _at("order", order), "receipt")
 
 
 def _products(stores: Sequence[Business], text: str, wanted: UUID | None) -> Iterator[Found]:
-    rows = Product.objects.filter(business__in=stores).select_related("business")
-    if wanted:
-        rows = rows.filter(pk=wanted)
-    elif len(text) < SHORTEST:
-        return
-    else:
-        rows = rows.filter(name__icontains=text)
+    named = Q(pk=wanted) if wanted else Q(name__icontains=text)
+    rows = Product.objects.filter(named, business__in=stores).select_related("business")
     for product in rows.order_by("-id")[:MOST]:
         yield Found("Product", product.name, product.business.name, _at("product", product), "package")
 
 
 def _pages(stores: Sequence[Business], text: str) -> Iterator[Found]:
-    if len(text) < SHORTEST:
-        return
     rows = SitePage.objects.filter(business__in=stores, title__icontains=text).select_related("business")
     for page in rows.order_by("-id")[:MOST]:
         yield Found(
@@ -97,18 +71,12 @@ def _pages(stores: Sequence[Business], text: str) -> Iterator[Found]:
 
 
 def _apps(stores: Sequence[Business], text: str, wanted: UUID | None) -> Iterator[Found]:
+    """By the name that the store sees, which isn't always the one that the developer has in the working copy."""
     rows = Installation.objects.active().filter(business__in=stores).with_app().select_related("business")
-    if wanted:
-        rows = rows.filter(pk=wanted)
-    elif len(text) < SHORTEST:
-        return
-    else:
-        rows = rows.filter(app__name__icontains=text)
-    for installation in rows.order_by("-id")[:MOST]:
-        name = installation.app_fields.name
-        yield Found(
-            "Installed app", name, installation.business.name, _at("installation", installation), "blocks"
-        )
+    named = ((each, each.app_fields.name) for each in rows.order_by("-id"))
+    found = ((each, name) for each, name in named if each.pk == wanted or text.lower() in name.lower())
+    for each, name in islice(found, MOST):
+        yield Found("Installed app", name, each.business.name, _at("installation", each), "blocks")
 
 
 def in_marketplace(text: str) -> Iterator[Found]:
@@ -120,6 +88,9 @@ def in_marketplace(text: str) -> Iterator[Found]:
 
 
 def _at(page: str, row: Order | Product | SitePage | Installation) -> str:
-    """The page of a row, in its store, whichever store is shown at the time."""
-    path = reverse(f"merchants:{page}", args=[row.pk])
-    return f"{path}?{urlencode({NAMED_BY: row.business.slug})}"
+    return _in(row.business, reverse(f"merchants:{page}", args=[row.pk]))
+
+
+def _in(store: Business, path: str) -> str:
+    """A page of this store, whichever one is shown at the time."""
+    return f"{path}?{urlencode({NAMED_BY: store.slug})}"

@@ -16,6 +16,7 @@ from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import resolve
 from django.utils.http import urlencode
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
@@ -31,6 +32,8 @@ def step_up(view: View) -> View:
 
     @wraps(view)
     def asking(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        # The library takes a form up again in the request that brought the proof, which is still matched to the page of that.
+        request.resolver_match = resolve(request.path_info)
         try:
             return required(request, *args, **kwargs)
         except ReauthenticationRequired:

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.urls import resolve
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 
 from accounts.models import User
 from common.web.forms.kept import signed_in
@@ -80,12 +80,15 @@ owners_page = page_for(reads=AppRole.OWNER, writes=AppRole.OWNER)
 
 def enter_app(request: HttpRequest, app: App, role: str) -> None:
     """Make the page that is rendered for this request one of the app's."""
-    # A form that had to wait for a password is answered within the request that brings the password.
-    request.resolver_match = resolve(request.path_info)
-    route = request.resolver_match.url_name
     request.app_role = role  # type: ignore[attr-defined]
     request.other_apps = other_apps(request, app)  # type: ignore[attr-defined]
-    request.place = Place(app, role, route or "", request.path)  # type: ignore[attr-defined]
+    request.place = SimpleLazyObject(lambda: _place(request, app, role))  # type: ignore[attr-defined]
+
+
+def _place(request: HttpRequest, app: App, role: str) -> Place:
+    """Asked where it is rendered: `step_up` may match the request anew before that."""
+    route = request.resolver_match.url_name if request.resolver_match else None
+    return Place(app, role, route or "", request.path)
 
 
 def current_developer(request: HttpRequest) -> User:

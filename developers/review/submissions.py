@@ -11,7 +11,7 @@ from extensions.manifest.reach import added_reach
 from extensions.queries import approved_manifest, manifest_document
 from marketplace.differences import Difference, differences
 from marketplace.enums import SubmissionStatus
-from marketplace.models import AppFields, AppVersion, Submission, picture_path
+from marketplace.models import App, AppVersion, Submission, picture_path
 from marketplace.queries import in_queue_order
 from marketplace.scopes import SCOPES, Scope, in_order
 
@@ -57,7 +57,7 @@ class SubmittedContent:
     developer's name that was submitted.
     """
 
-    fields: AppFields | None
+    fields: App | AppVersion | None
     before: AppVersion | None
     developer: str
 
@@ -128,7 +128,7 @@ class RequestedScope:
     change: str  # "added", "removed" or "kept"
 
 
-def requested_scopes(submission: Submission, fields: AppFields | None) -> list[RequestedScope]:
+def requested_scopes(submission: Submission, fields: App | AppVersion | None) -> list[RequestedScope]:
     """Every scope that the submission requests or removes, in the order of the scope table."""
     added, removed = set(submission.added_scopes), set(submission.removed_scopes)
     kept = set(fields.scopes) - added if fields else set()

@@ -52,11 +52,6 @@ class AppFields(models.Model):
         abstract = True
 
     @property
-    def shown_developer(self) -> str:
-        """The developer's name as it goes with this state."""
-        raise NotImplementedError
-
-    @property
     def icon_url(self) -> str | None:
         return picture_url(self.icon_id) if self.icon_id else None
 

@@ -11,6 +11,7 @@ from accounts.enums import StoreRole
 from accounts.models import Business, User
 from activity.models import ApiCall
 from marketplace.enums import AppRole
+from merchants.navigation import ENTRIES
 from stores.models import SitePage
 from tests import factories
 from tests.webhooks.helpers import published, webhook
@@ -126,6 +127,34 @@ def test_pages_are_found_by_their_heading(houses: tuple[House, House]) -> None:
     assert "/portal/apps/Okapi-stars/deliveries/" in found(mine.developer, "deliv")
     assert "Zebra" not in found(mine.developer, "deliv")
     assert f"/merchant/orders/?store={mine.shop.slug}" in found(mine.merchant, "orders")
+
+
+def test_pages_of_a_store_are_those_of_its_navigation(houses: tuple[House, House]) -> None:
+    """Of each role, and of a sandbox, which has no staff."""
+    shop = houses[0].shop
+    clerk, manager = (
+        factories.merchant_without_store(f"{name}@example.com") for name in ("clerk", "manager")
+    )
+    factories.staff(shop, clerk, StoreRole.ORDERS)
+    factories.staff(shop, manager, StoreRole.MANAGER)
+    for person, store in (
+        (clerk, shop), (manager, shop), (houses[0].merchant, shop), (dev := houses[0].developer, Business.objects.sandbox_of(dev)),
+    ):  # fmt: skip
+        browser = Client()
+        browser.force_login(person)
+        listed = found(person, *(entry.title for entry in ENTRIES))
+        urls = set(re.findall(rf'"(/merchant/[a-z/]*)\?store={store.slug}"', listed))
+        page = browser.get("/merchant/orders/").text
+        side = page[page.index('id="side-nav"') : page.index("<main")]
+        assert urls == set(re.findall(r'href="(/merchant/[a-z/]*)"', side)) - {"/merchant/businesses/"}
+        assert all(browser.get(url).status_code == 200 for url in urls)
+
+
+def test_apps_are_found_by_the_name_that_stores_see(houses: tuple[House, House]) -> None:
+    mine = houses[0]
+    type(mine.app).objects.filter(pk=mine.app.pk).update(name="Secret Plans")
+    assert "Okapi Stars" not in found(mine.merchant, "Secret")
+    assert "Okapi Stars" in found(mine.merchant, "Okapi Sta")
 
 
 def test_results_open(houses: tuple[House, House]) -> None:
