@@ -1,8 +1,9 @@
 """An app's figures of the last hours or days: a page with charts, and the same as CSV."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render, resolve_url
@@ -166,44 +167,18 @@ def _without_comparison(now: float | None, span: str) -> str:
 def charts(app: App, figures: Analytics, span: Span) -> list[Chart]:
     """Days and hours lead to their deliveries, as long as those are kept."""
     now = timezone.now()
-    axis, each = Axis.of_span(span, now), "hour" if span.is_hours else "day"
+    axis = Axis.of_span(span, now)
     marks = _approvals(app, axis)
-    installs, deliveries = figures.installs, figures.deliveries
-    none_sent = f"No deliveries in the last {words(span)}."
     points = _points(app, axis, now)
+    sent: dict[str, Any] = {
+        "points": points,
+        "marks": marks,
+        "empty": f"No deliveries in the last {words(span)}.",
+    }
     return [
-        chart(
-            "installs",
-            f"Installs and uninstalls per {each}",
-            [Point(point.at) for point in points],
-            (
-                Series("Installs", "first", [day.installs for day in installs]),
-                Series("Uninstalls", "second", [day.uninstalls for day in installs]),
-            ),
-            empty=f"No installs or uninstalls in the last {words(span)}.",
-            marks=marks,
-        ),
-        chart(
-            "deliveries",
-            f"Webhook deliveries per {each}",
-            points,
-            (
-                Series("Successful", "ok", [day.successful for day in deliveries]),
-                Series("Failed", "bad", [day.failed for day in deliveries]),
-            ),
-            empty=none_sent,
-            marks=marks,
-            is_stacked=True,
-        ),
-        chart(
-            "rate",
-            "Webhook success rate",
-            points,
-            [_rate(figures)],
-            empty=none_sent,
-            marks=marks,
-            write="{:g}%".format,
-        ),
+        _installs(figures, span, [Point(point.at) for point in points], marks),
+        _deliveries(figures, span, **sent),
+        chart("rate", "Webhook success rate", series=[_rate(figures)], write="{:g}%".format, **sent),
         chart(
             "latency",
             "Webhook latency",
@@ -214,6 +189,33 @@ def charts(app: App, figures: Analytics, span: Span) -> list[Chart]:
             write=milliseconds,
         ),
     ]
+
+
+def _installs(figures: Analytics, span: Span, points: Sequence[Point], marks: Sequence[Mark]) -> Chart:
+    return chart(
+        "installs",
+        f"Installs and uninstalls per {_unit(span)}",
+        points,
+        (
+            Series("Installs", "first", [day.installs for day in figures.installs]),
+            Series("Uninstalls", "second", [day.uninstalls for day in figures.installs]),
+        ),
+        empty=f"No installs or uninstalls in the last {words(span)}.",
+        marks=marks,
+    )
+
+
+def _deliveries(figures: Analytics, span: Span, **options: Any) -> Chart:
+    series = (
+        Series("Successful", "ok", [day.successful for day in figures.deliveries]),
+        Series("Failed", "bad", [day.failed for day in figures.deliveries]),
+    )
+    title = f"Webhook deliveries per {_unit(span)}"
+    return chart("deliveries", title, series=series, is_stacked=True, **options)
+
+
+def _unit(span: Span) -> str:
+    return "hour" if span.is_hours else "day"
 
 
 def _points(app: App, axis: Axis, now: datetime) -> list[Point]:
