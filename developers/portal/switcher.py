@@ -20,8 +20,6 @@ def other_apps(request: HttpRequest, app: App) -> Any:
 
 def _found(request: HttpRequest, app: App) -> list[tuple[str, str]]:
     match = request.resolver_match
-    if match and match.view_name == "portal:app":
-        return []  # the overview takes all statements that a page may
     is_of_all = match is not None and request.method == "GET" and set(match.kwargs) == {"slug"}
     name = match.view_name if match and is_of_all else "portal:app"
     others = own_apps(cast(User, request.user)).exclude(pk=app.pk)

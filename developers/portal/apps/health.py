@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
+
+from django.db.models import Exists, OuterRef
 
 from activity.models import ApiCall
 from developers.portal.apps.rows import AppRow, problems_of, rows_of, with_problems
 from extensions.hooks import health
 from extensions.models import Breaker, Definition
+from installations.models import Installation
 from marketplace.models import App
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Delivery
@@ -45,22 +48,19 @@ class AppHealth:
 
 
 def app_health(app: App) -> AppHealth:
-    found = with_problems(App.objects.filter(pk=app.pk)).get()
+    is_in_stores = Exists(
+        Installation.objects.filter(app=OuterRef("pk"), is_test=False, business__is_sandbox=False)
+    )
+    found: Any = with_problems(App.objects.filter(pk=app.pk)).annotate(is_in_stores=is_in_stores).get()
     hooks = health.hooks_of(app)
-    is_in_stores = has_merchants(app)
-    faults = [*_failed_deliveries(app), *_failed_calls(app)] if is_in_stores else []
+    faults = [*_failed_deliveries(app), *_failed_calls(app)] if found.is_in_stores else []
     return AppHealth(
         row=rows_of([found])[0],
         faults=sorted(faults, key=lambda each: each.at, reverse=True)[:SHOWN],
         hooks=hooks,
-        skipped=health.troubled(hooks)[:SHOWN] if is_in_stores and problems_of(found) else (),
-        is_in_stores=is_in_stores,
+        skipped=health.troubled(hooks)[:SHOWN] if found.is_in_stores and problems_of(found) else (),
+        is_in_stores=found.is_in_stores,
     )
-
-
-def has_merchants(app: App) -> bool:
-    """Whether a merchant has ever installed the app, which ends its setup."""
-    return app.installations.filter(is_test=False, business__is_sandbox=False).exists()
 
 
 def _failed_deliveries(app: App) -> list[Fault]:

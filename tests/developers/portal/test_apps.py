@@ -113,6 +113,7 @@ def test_switcher_leads_to_the_same_page_of_another_app(
         )
         return re.findall(r'href="([^"]*)"', part.partition("</ul>")[0])
 
+    assert links("") == ["/portal/apps/till-bridge/", "/portal/"]
     assert links("webhooks/") == ["/portal/apps/till-bridge/webhooks/", "/portal/"]
     assert links("details/pictures/") == ["/portal/apps/till-bridge/", "/portal/"]
     assert browser.get(links("webhooks/")[0]).status_code == 200
