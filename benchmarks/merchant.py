@@ -2,20 +2,15 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from importlib import import_module
 from typing import Any, Final
 
-from django.conf import settings
-from django.core.management import call_command
-from django.db import connection
-from django.test import Client
 from django.utils import timezone
 
 from accounts.enums import Role
 from accounts.models import Business
 from benchmarks import shops
 from benchmarks.options import Options
-from benchmarks.portal import FEW, measured
+from benchmarks.portal import FEW, browser_of, measured
 from benchmarks.results import Row
 from merchants.constants import NAMED_BY
 from stores.enums import OrderStatus
@@ -47,21 +42,12 @@ SPAN: Final = timedelta(days=120)
 def merchant(options: Options) -> Iterator[Row]:
     """Every list of a store, each way to narrow it, and the home page."""
     rows, times = (1_000, 5) if options.quick else (10_000, 20)
-    call_command("collectstatic", interactive=False, verbosity=0)
-    settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
     owner = shops.user(Role.MERCHANT)
     few, many = (_seed(owner, count) for count in (FEW, rows))
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE")
-        cursor.execute("SET max_parallel_workers_per_gather = 0")  # its workers' time isn't measured
-    client = Client(headers={"accept": "text/html"})
-    client.force_login(owner)
-    import_module("config.wsgi")  # which loads all pages, as in each web process
+    client = browser_of(owner)
     for name, text in PAGES.items():
-        paths = (
-            f"/merchant/{text}{'&' if '?' in text else '?'}{NAMED_BY}={shop.slug}" for shop in (few, many)
-        )
-        yield measured("Merchant", name, client, *paths, times, rows)
+        path = f"/merchant/{text}{'&' if '?' in text else '?'}{NAMED_BY}="
+        yield measured("Merchant", name, client, path + few.slug, path + many.slug, times, rows)
 
 
 def _seed(owner: Any, rows: int) -> Business:
