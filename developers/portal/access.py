@@ -86,7 +86,7 @@ def enter_app(request: HttpRequest, app: App, role: str) -> None:
 
 
 def _place(request: HttpRequest, app: App, role: str) -> Place:
-    """Asked where it is rendered: `step_up` may match the request anew before that."""
+    """Asked where it is rendered: `step_up` may match the request again before that."""
     route = request.resolver_match.url_name if request.resolver_match else None
     return Place(app, role, route or "", request.path)
 
