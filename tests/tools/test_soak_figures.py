@@ -23,7 +23,7 @@ from tools.soak.seed import HOOKED, HOOKS, PAYING, STOCK
 from tools.soak.windows import BOUNDS, Window, Windows
 
 STORE, OTHER = "store", "another store"
-NOW = monotonic() - 600  # when the order was placed
+NOW = monotonic()  # when the order was placed; not before the machine had started
 GONE = NOW + 100  # when the paying app was uninstalled
 SUBTOTAL = 1200
 
