@@ -1,4 +1,4 @@
-"""Installations of apps in stores, with their credentials and history; and authorization codes."""
+"""Installations of apps in stores, with their credentials, and which version a store runs."""
 
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -8,13 +8,11 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Case, When
 from django.utils import timezone
-from oauth2_provider.models import AbstractGrant
 
 from accounts.models import Business, User
 from common.db.fields import EncryptedTextField
 from common.db.json_lists import HasItem
 from common.ids import new_id
-from installations.enums import HistoryKind
 from marketplace.models import App, AppFields, AppVersion
 from marketplace.scopes import in_order
 
@@ -367,56 +365,3 @@ class Installation(models.Model):
         if self.follows_working_copy:
             return self.app.webhook_url
         return self.version.webhook_url if self.version else ""
-
-
-class HistoryEntry(models.Model):
-    """One entry of an installation's history. Append-only and kept forever, as the proof of an erasure.
-
-    Written by `installations.services.history`, in the transaction of the change.
-    """
-
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    installation = models.ForeignKey(
-        Installation, on_delete=models.CASCADE, related_name="history", db_index=False
-    )
-    kind = models.CharField(max_length=20, choices=HistoryKind.choices)
-    at = models.DateTimeField()
-    actor = models.ForeignKey(
-        User,
-        on_delete=models.PROTECT,
-        null=True,
-        related_name="+",
-        help_text="Whose act it was; empty for the app's and the platform's own.",
-    )
-    scopes = models.JSONField(
-        default=list,
-        help_text="What was granted from then on, where that was decided; at the end, what was held.",
-    )
-    note = models.CharField(max_length=200, blank=True)
-
-    class Meta:
-        verbose_name_plural = "history entries"
-        indexes = [models.Index(fields=["installation", "at"], name="installation_history")]
-
-    def __str__(self) -> str:
-        return f"{self.get_kind_display()} at {self.at:%Y-%m-%d %H:%M}"
-
-
-class Grant(AbstractGrant):
-    """An authorization code, valid for 60 seconds. It is kept for a day, and a used one as long as its token lives, so
-    that a replay is recognized (`installations.services.retention`).
-
-    Written by `installations.services.authorization`. `installation` got its token from this code; for an unused code
-    it is the one that already existed at the consent, which changed it at once. `narrows`: the request named a
-    `scope`. `version` is the approved version that was shown; null is the working copy. If the request named a
-    `redirect_uri`, the exchange must name it too (RFC 6749 section 4.1.3). `refused_redirect_uri` is another one with
-    which an exchange came: empty if it named none, null if there was no such exchange.
-    """
-
-    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="+")
-    installation = models.ForeignKey(Installation, on_delete=models.CASCADE, null=True, related_name="+")
-    version = models.ForeignKey(AppVersion, on_delete=models.CASCADE, null=True, related_name="+")
-    narrows = models.BooleanField(default=False)
-    names_redirect_uri = models.BooleanField(default=False)
-    used_at = models.DateTimeField(null=True, blank=True)
-    refused_redirect_uri = models.TextField(null=True, blank=True)
