@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import count
 from time import monotonic, sleep
 from typing import Any
+from weakref import WeakSet
 
 import requests
 
@@ -29,6 +30,7 @@ class Calls:
         self.world = world
         self.is_current = True
         self.over = threading.Event()
+        self.repeated: WeakSet[requests.Response] = WeakSet()  # answers to what may have been done already
         self._markers = count(1)
 
     def marker(self) -> str:
@@ -48,6 +50,7 @@ class Calls:
         """
         route = f"{method} {re.sub(r'[0-9a-f-]{30,}', ':id', path.partition('?')[0])}"
         end = monotonic() + GIVE_UP
+        is_repeated = False
         while True:
             try:
                 response = session.request(
@@ -58,8 +61,11 @@ class Calls:
                 if not again or monotonic() > end:
                     raise
                 sleep(0.5)
+                is_repeated = True
                 continue
             self.ledger.answered(route, response)
+            if is_repeated:
+                self.repeated.add(response)
             is_running = response.status_code == 409 and "Idempotency-Key" in options.get("headers", {})
             if not again or (response.status_code not in (429, 503) and not is_running):
                 return response
@@ -67,4 +73,5 @@ class Calls:
                 raise GivenUp(
                     f"{route} was answered {response.status_code} for {GIVE_UP:.0f} s: {response.text[:200]}"
                 )
+            is_repeated = True
             sleep(5.0 if is_running else float(response.headers.get("Retry-After", 1)))
