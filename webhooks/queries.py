@@ -11,8 +11,8 @@ from django.db.models import F, IntegerField, Min, OuterRef, Prefetch, Q, QueryS
 from django.db.models.functions import Coalesce
 
 from accounts.models import Business
+from common.db.fields import HasItem
 from common.db.finders import get_or_not_found
-from common.db.json_lists import HasItem
 from common.errors import Coded
 from common.times import to_the_minute
 from installations.models import Installation, InstallationQuerySet

@@ -1,4 +1,4 @@
-"""Model fields for all apps."""
+"""Model fields for all apps, and conditions on what they hold."""
 
 import json
 from functools import lru_cache
@@ -8,6 +8,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models
+from django.db.models import BooleanField, Func, Value
 
 
 @lru_cache
@@ -68,3 +69,18 @@ class JsonTextField(models.JSONField):
 
     def from_db_value(self, value: str | None, expression: object, connection: object) -> Any:
         return None if value is None else json.loads(value)
+
+
+class HasItem(Func):
+    """Whether the JSON list of texts in a column has this one. Django's `contains` would not work on SQLite."""
+
+    arg_joiner = " ? "
+    template = "%(expressions)s"
+    output_field = BooleanField()
+
+    def __init__(self, column: str, text: str) -> None:
+        super().__init__(column, Value(text))
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "EXISTS (SELECT 1 FROM json_each(%(expressions)s))"
+        return self.as_sql(compiler, connection, template=template, arg_joiner=") WHERE value = (", **context)

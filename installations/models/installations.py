@@ -10,8 +10,7 @@ from django.db.models import Case, When
 from django.utils import timezone
 
 from accounts.models import Business, User
-from common.db.fields import EncryptedTextField
-from common.db.json_lists import HasItem
+from common.db.fields import EncryptedTextField, HasItem
 from common.ids import new_id
 from marketplace.models import App, AppFields, AppVersion
 from marketplace.scopes import in_order
