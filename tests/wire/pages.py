@@ -58,7 +58,7 @@ FETCHED = {
     "sdks:node", "sdks:project", "sdks:python", "sdks:tarball", "sdks:wheel",
     "portal:analytics_csv", "portal:deliveries_resend", "portal:delivery_news", "portal:inbox_entries", "portal:manifest_download",
     "portal:log_news", "portal:request_news", "portal:review_message",
-    "portal:test_effects", "storefront:payment_state",
+    "portal:test_effects", "portal:test_event", "storefront:payment_state",
 }  # fmt: skip
 # Pages that have nothing to show to the person that asks here: a mail's link, what a device shows, or a page for others.
 NOT_SHOWN = {

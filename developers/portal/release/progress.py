@@ -166,7 +166,7 @@ def _blocking(app: App, criterion: Criterion, problems: Iterable[ErrorDetail]) -
 
 def _functionality(app: App, seen: Progress) -> list[ChecklistItem]:
     test_install = resolve_url("portal:test_install", app.slug)
-    test_event = resolve_url("portal:test_event", app.slug)
+    test_event = f"{test_install}?events#test-event"
     lines = [
         ChecklistItem("ok", "Installed on your sandbox store")
         if seen.installed_at
