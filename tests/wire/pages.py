@@ -31,9 +31,9 @@ ADMIN_OF_DJANGO = re.compile(
 # Routes without a page. These answer forms, scripts and programs.
 ONLY_POST = {
     "theme", "account_logout", "accounts:change_name", "accounts:end_sessions", "accounts:forget_new_email", "accounts:notices",
-    "accounts:revoke_token", "accounts:send_confirmation_again",
+    "accounts:revoke_token", "accounts:send_confirmation_again", "accounts:times",
     "inbox_receiver", "portal:delivery_resend", "portal:erase_now", "portal:group_resend",
-    "portal:hook_reset", "portal:invitation_register", "portal:manifest_check", "portal:member_role", "portal:release_move", "portal:test_change", "portal:times",
+    "portal:hook_reset", "portal:invitation_register", "portal:manifest_check", "portal:member_role", "portal:release_move", "portal:test_change",
     "portal:transfer_withdraw", "portal:webhook_resume",
     "portal:webhook_test",
     "admin:marketplace_submission_install",

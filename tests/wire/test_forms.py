@@ -66,7 +66,7 @@ BUTTONS = {
     "portal:checks", "portal:delivery_resend", "portal:invitation", "portal:member_remove", "portal:member_role",
     "portal:transfer_accept", "portal:transfer_withdraw", "portal:erase_now", "portal:group_resend", "portal:hook_reset",
     "portal:manifest_restore", "portal:test_change", "portal:test_event", "portal:test_install", "portal:test_uninstall", "portal:version_restore",
-    "portal:release_move", "portal:take_back", "portal:times",
+    "portal:release_move", "portal:take_back",
     "portal:webhook_delete", "portal:webhook_pause", "portal:webhook_resume", "portal:webhook_test", "portal:withdraw",
     "admin:marketplace_app_reinstate", "admin:marketplace_submission_install", "admin:marketplace_submission_release",
     "admin:marketplace_submission_take", "admin:marketplace_submission_uninstall",

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from django import forms
 
+from accounts.times import in_zone
 from developers.portal.deliveries.log import DeliverySearch
 from developers.portal.filter_forms import Choices, ListFilters, MomentField, search_field
-from developers.portal.times import in_zone
 from developers.portal.forms import Lines
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
