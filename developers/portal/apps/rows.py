@@ -145,7 +145,7 @@ def problems_of(app: App) -> list[AppProblem]:
 
 def state_of(app: App) -> tuple[Any, ...]:
     """What an open list shows again once it changes, of an app that was read by `with_problems`."""
-    return app.pk, app.name, app.version, app.status, app.installs, problems_of(app)  # type: ignore[attr-defined]
+    return app.pk, app.name, app.version, app.status, app.installs, problems_of(app)
 
 
 def rows_of(apps: Iterable[App], now: datetime | None = None) -> list[AppRow]:

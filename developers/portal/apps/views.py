@@ -81,7 +81,9 @@ def app_overview(request: HttpRequest, app: App) -> HttpResponse:
         "app": app,
         "place": place,
         "places": list(Place),
-        "plots": plots_of(app, place, health.hooks) if made.installed_at or health.is_in_stores else (),
+        "plots": plots_of(app, place, health.hooks, health.row.days)
+        if made.installed_at or health.is_in_stores
+        else (),
         "scopes": [SCOPES[name] for name in app.scopes],
         "progress": made,
         "has_pictures": bool(app.icon_id and app.screenshot_ids),
