@@ -106,6 +106,19 @@ def test_failing_endpoint_of_the_sandbox_is_seen_within_ten_seconds_on_an_open_p
     assert [url for url in asked if "part=" not in url and "/static/" not in url] == []
 
 
+@pytest.mark.parametrize("scripted", [True, False])
+def test_test_event_is_sent_in_two_presses(portal: NewPage, made: Made, scripted: bool) -> None:
+    page = portal("/portal/apps/stars/webhooks/", java_script_enabled=scripted)
+    page.get_by_role("button", name="Send test event").click()
+    menu = page.locator("#test-events")
+    menu.get_by_text("Payload of order.created").click()
+    expect(menu.get_by_text("An example of the body").first).to_be_visible()
+    if scripted:
+        assert violations(page) == []
+    menu.get_by_role("button", name="Send order.created").click()
+    expect(page.get_by_text("order.created is being sent to")).to_be_visible()
+
+
 def test_group_says_by_itself_what_became_of_a_resend(portal: NewPage, made: Made) -> None:
     page = portal("/portal/apps/stars/deliveries/")
     group = page.locator(".notice", has_text="no response within 10 seconds")
