@@ -1,5 +1,6 @@
 from django.urls import path
 
+from accounts import times
 from accounts.views import profile, tokens
 from accounts.views.confirmation import send_again
 from accounts.views.deletion import delete, deleted
@@ -23,5 +24,6 @@ urlpatterns = [
     path("security-log/", security_log, name="security_log"),
     path("sessions/", open_sessions, name="sessions"),
     path("sessions/end/", end_sessions, name="end_sessions"),
+    path("times/", times.times, name="times"),
     path("confirm-email/again/", send_again, name="send_confirmation_again"),
 ]

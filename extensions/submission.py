@@ -56,6 +56,28 @@ def may_submit(app: App) -> bool:
     return list(definitions_in(before)) != list(definitions_in(now))
 
 
+def suggested_version(app: App) -> str:
+    """What the working copy may be called: its own number, unless a version has that already; then the one after the newest.
+
+    The first number rises where a part of the manifest is gone that stores use, the second where scopes or the manifest changed
+    otherwise, and the third for all else. Before 1.0.0 the first stays 0.
+    """
+    approved = app.newest_version
+    taken = list(app.versions.values_list("version", flat=True))
+    if approved is None or app.version not in taken:
+        return app.version
+    major, minor, patch = max(rules.numbers_of(each) for each in taken)
+    before, now = approved_manifest(approved), manifest_document(app)
+    had, has = list(definitions_in(before)), list(definitions_in(now))
+    gone = {(each.type, each.key) for each in had} - {(each.type, each.key) for each in has}
+    if gone and major:
+        return f"{major + 1}.0.0"
+    is_new = had != has or settings_schema_in(before) != settings_schema_in(now)
+    if is_new or set(approved.scopes) != set(app.scopes):
+        return f"{major}.{minor + 1}.0"
+    return f"{major}.{minor}.{patch + 1}"
+
+
 def missing(app: App) -> list[ErrorDetail]:
     """Everything that `submit_app` would refuse now, except its texts. Looks up the Webhook URL's host."""
     return reviews.missing(app, CHECKS, rules.unreachable(app))
@@ -65,6 +87,7 @@ def submit_app(
     *,
     app: App,
     developer: User,
+    version: str = "",
     how_to_test: str = "",
     scope_reason: str = "",
     release: ReleaseMode = ReleaseMode.ALL,
@@ -74,6 +97,7 @@ def submit_app(
     return reviews.submit(
         app=app,
         developer=developer,
+        version=version,
         how_to_test=how_to_test,
         scope_reason=scope_reason,
         checks=CHECKS,

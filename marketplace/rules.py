@@ -142,6 +142,12 @@ def version(value: str) -> None:
         raise ValueError("Enter a Semantic Versioning 2.0 version, such as 1.4.0.")
 
 
+def numbers_of(version: str) -> tuple[int, int, int]:
+    """The three numbers of a version, without what says that it is a preview."""
+    major, minor, patch = (int(each) for each in re.findall("[0-9]+", version)[:3])
+    return major, minor, patch
+
+
 def scope(value: str) -> None:
     if value not in SCOPES:
         raise ValueError(f"Unknown scope. The scopes are: {', '.join(SCOPES)}.")

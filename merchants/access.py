@@ -79,9 +79,8 @@ def _area(view: Page, least: StoreRole | None) -> Page:
             raise PermissionDenied(
                 "Only merchants and developers can open these pages. Sign in with another account."
             )
-        with timezone.override(None):
-            _show(request, _until_known(request, business))
-            return _staying(request, view(request, *args, **kwargs))
+        _show(request, _until_known(request, business))
+        return _staying(request, view(request, *args, **kwargs))
 
     return guarded
 

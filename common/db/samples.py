@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from django.db import connection
 from django.db.models import QuerySet
@@ -12,6 +13,8 @@ def of_each(parts: Sequence[QuerySet[Any, Any]]) -> list[tuple[Any, ...]]:
 
     `QuerySet.union` does the same on PostgreSQL; SQLite has no limits within a union, unless each part is a subquery.
     """
+    if not parts:
+        return []
     selects: list[str] = []
     given: list[Any] = []
     for part in parts:
@@ -21,3 +24,8 @@ def of_each(parts: Sequence[QuerySet[Any, Any]]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(selects), given)
         return list(cursor.fetchall())
+
+
+def ids_of_each(parts: Sequence[QuerySet[Any, Any]]) -> list[UUID]:
+    """The same for parts of one column, an id."""
+    return [found if isinstance(found, UUID) else UUID(found) for (found,) in of_each(parts)]

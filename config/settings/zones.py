@@ -25,6 +25,7 @@ ZONES: dict[str, dict[str, Any]] = {
             "common.web.middleware.form_bodies.FormBodyMiddleware",
             "django.middleware.csrf.CsrfViewMiddleware",
             "accounts.sessions.Authentication",
+            "accounts.times.PersonalTimes",
             "django.contrib.messages.middleware.MessageMiddleware",
             "django.middleware.clickjacking.XFrameOptionsMiddleware",
         ],

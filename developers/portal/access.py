@@ -6,7 +6,6 @@ from typing import Any, cast
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from accounts.models import User
@@ -14,7 +13,6 @@ from common.web.forms.kept import signed_in
 from developers import limits
 from developers.portal.navigation import Place
 from developers.portal.switcher import other_apps
-from developers.portal.times import own_zone, zone_of
 from marketplace.access import require_role
 from marketplace.enums import AppRole
 from marketplace.models import App
@@ -24,10 +22,7 @@ Page = Callable[..., HttpResponse]
 
 
 def developer_page(view: Page) -> Page:
-    """A page for developers. Redirects to sign-in without a session; answers 403 to other roles.
-
-    Its times are in the person's zone.
-    """
+    """A page for developers. Redirects to sign-in without a session; answers 403 to other roles."""
 
     @signed_in
     @wraps(view)
@@ -36,9 +31,7 @@ def developer_page(view: Page) -> Page:
             raise PermissionDenied("The portal is for developers. Your account has another role.")
         if request.method == "POST":
             limits.count_request(current_developer(request))
-        request.own_zone = own_zone(request)  # type: ignore[attr-defined]
-        with timezone.override(zone_of(request)):
-            return view(request, *args, **kwargs)
+        return view(request, *args, **kwargs)
 
     return guarded
 

@@ -9,8 +9,8 @@ from django import forms
 from django.http import JsonResponse, QueryDict
 from django.utils import timezone
 
+from accounts.times import in_zone
 from common.times import parse_moment
-from developers.portal.times import in_zone
 
 RANGES: Final = {
     "1h": ("Last hour", timedelta(hours=1)),

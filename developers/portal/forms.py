@@ -224,8 +224,15 @@ class TestNotes(Lines):
 
 
 class SubmitForm(forms.Form):
-    """Notes for a submission. The reason for new scopes is a field only if the app requests new scopes."""
+    """The version's number, and notes for a submission. The reason for new scopes is a field only if the app requests new scopes."""
 
+    version = text(
+        rules.version,
+        "Enter a version.",
+        max_length=64,
+        widget=forms.TextInput({"autocomplete": "off", "class": "mono"}),
+        label="Version number",
+    )
     how_to_test = TestNotes(
         validators=[validator(rules.how_to_test)],
         max_length=rules.REMARKS["how_to_test"],
@@ -255,17 +262,23 @@ class SubmitForm(forms.Form):
     )
 
     def __init__(
-        self, data: Any = None, *, previous: Submission | None, scopes_grow: bool, has_version: bool
+        self, data: Any = None, *, app: App, version: str, previous: Submission | None, scopes_grow: bool
     ) -> None:
-        """`previous` is the app's last submission, whose texts are filled in. A first version has no stores to reach."""
-        initial = {"how_to_test": previous.how_to_test if previous else ""}
+        """`version` is suggested, and `previous` is the app's last submission, whose texts are filled in. A first version has no
+        stores to reach.
+        """
+        initial = {"version": version, "how_to_test": previous.how_to_test if previous else ""}
         if previous and previous.status != SubmissionStatus.APPROVED:
             initial["scope_reason"] = previous.scope_reason
         super().__init__(data, initial=initial)
         if not scopes_grow:
             del self.fields["scope_reason"]
-        if not has_version:
+        if app.approved_version is None:
             del self.fields["release"]
+        elif version != app.version:
+            self.fields[
+                "version"
+            ].help_text = f"{app.version} is approved already. This is the next one by what changed; you may enter another one."
 
 
 class MessageForm(OneTimeForm):

@@ -51,7 +51,7 @@ SECTIONS: Final = (
         "Test store",
         "flask-conical",
         (
-            Tab("Store", "test_install", ("test_uninstall", "test_event", "redirect_result"), "Test store"),
+            Tab("Store", "test_install", ("test_uninstall", "redirect_result"), "Test store"),
             Tab("Inbox", "inbox"),
         ),
     ),

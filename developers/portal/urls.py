@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from developers.portal import device, times
+from developers.portal import device
 from developers.portal.analytics import views as analytics
 from developers.portal.apps import create
 from developers.portal.apps import views as apps
@@ -25,7 +25,6 @@ app_name = "portal"
 
 urlpatterns = [
     path("", apps.app_list, name="app_list"),
-    path("times/", times.times, name="times"),
     path("device/", device.device, name="device"),
     path("create/", create.app_create, name="app_create"),
     path("apps/<slug:slug>/", apps.app_overview, name="app"),

@@ -71,6 +71,7 @@ def submit(
     *,
     app: App,
     developer: User,
+    version: str = "",
     how_to_test: str = "",
     scope_reason: str = "",
     checks: Iterable[Check] = (),
@@ -80,6 +81,7 @@ def submit(
 ) -> Submission:
     """Submit the working copy for review. It can't be edited until the decision.
 
+    `version` becomes the working copy's number; empty, it keeps its own.
     `scope_reason` is shown to merchants, and only kept if the app asks for more scopes than were approved. `checks` add problems
     that higher-level apps find; `may_submit` may allow more than drafts; `release` is how the approved version will reach stores.
     Raises `Invalid` with all problems, `Conflict` for a status that doesn't allow it, `NotFound` for another developer's app, and
@@ -88,7 +90,7 @@ def submit(
     require_confirmed(developer)
     now = now or timezone.now()
     remarks = {"how_to_test": how_to_test.strip(), "scope_reason": scope_reason.strip()}
-    rules.check(remarks)
+    rules.check(remarks | ({"version": version} if version else {}))
     # Outside of the transaction, because a name lookup takes time. A concurrent edit checks its own URL.
     unreachable = [] if app.status == AppStatus.PENDING_REVIEW else rules.unreachable(app)
     with transaction.atomic():
@@ -100,6 +102,7 @@ def submit(
         if found := missing(locked, checks, unreachable):
             sentences = " ".join(problem["message"] for problem in found)
             raise Invalid(f"The app can't be submitted yet. {sentences}", found, code="app_incomplete")
+        locked.version = version or locked.version
         changes = scope_changes(locked)
         if not changes["added_scopes"]:
             remarks["scope_reason"] = ""
@@ -113,7 +116,7 @@ def submit(
             **remarks,
             **changes,
         )
-        _set_status(locked, AppStatus.PENDING_REVIEW)
+        _set_status(locked, AppStatus.PENDING_REVIEW, "version")
         _record(submission, ReviewKind.SUBMITTED, developer, now)
         app_submitted.send(Submission, submission=submission, now=now)
     return submission

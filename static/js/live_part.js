@@ -1,5 +1,5 @@
-// <div data-live-part="URL" data-version="V">: asks for this part of the page again every 2 seconds, and shows it when it has changed,
-// until an answer has X-Live-Over. Selected boxes stay selected.
+// <div data-live-part="URL" data-version="V">: asks for this part of the page again every 2 seconds, or `data-live-every` ms, and shows
+// it when it has changed, until an answer has X-Live-Over. Selected boxes stay selected.
 // Details that are open stay open. Each new element with data-arrival is announced.
 import { announce } from "./announce.js";
 import { poll } from "./poll.js";
@@ -34,7 +34,8 @@ function watch(part) {
     return [...part.querySelectorAll("[data-arrival]")];
   }
 
-  poll(url, show, { wait: 600, next: () => 2_000 });
+  const every = Number(part.dataset.liveEvery);
+  poll(url, show, { wait: every || 600, next: () => every || 2_000 });
 }
 
 document.querySelectorAll("[data-live-part]").forEach(watch);

@@ -11,6 +11,7 @@ from accounts.models import Business, User
 from marketplace.models import App
 from tests import factories
 from tests.deliveries import UNAUTHORIZED, delivery, one_of_each
+from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Delivery
 
@@ -77,6 +78,58 @@ def test_cause_of_a_failing_webhook_is_found_and_resent_in_three_presses(
     expect(page.get_by_text("1 delivery is being resent.")).to_be_visible()
     made["failed"].refresh_from_db()
     assert made["failed"].status == DeliveryStatus.PENDING
+
+
+@pytest.mark.parametrize("path", ["/portal/", "/portal/apps/stars/"])
+def test_failing_endpoint_of_the_sandbox_is_seen_within_ten_seconds_on_an_open_page(
+    portal: NewPage, stars: App, sandbox: Business, path: str
+) -> None:
+    webhook = helpers.webhook(
+        factories.installation(stars, sandbox), "https://api.example.com/in", ["order.created"]
+    )
+    page = portal(path)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    problem = page.locator(".problems li", has_text="A webhook endpoint is failing")
+    expect(problem).to_have_count(0)
+    failing = delivery(webhook, DeliveryStatus.RETRYING, UNAUTHORIZED, created_at=timezone.now())
+    expect(problem).to_be_visible(timeout=10_000)
+    expect(problem).to_contain_text("Sandbox")
+    expect(
+        page.locator("[role=status]", has_text=f"{stars.name}: A webhook endpoint is failing")
+    ).to_have_count(1)
+    assert violations(page) == []
+    Delivery.objects.filter(pk=failing.pk).update(
+        status=DeliveryStatus.SUCCEEDED, due_at=None, finished_at=timezone.now()
+    )
+    expect(problem).to_have_count(0, timeout=10_000)
+    assert [url for url in asked if "part=" not in url and "/static/" not in url] == []
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_test_event_is_sent_in_two_presses(portal: NewPage, made: Made, scripted: bool) -> None:
+    page = portal("/portal/apps/stars/webhooks/", java_script_enabled=scripted)
+    page.get_by_role("button", name="Send test event").click()
+    menu = page.locator("#test-events")
+    menu.get_by_text("Payload of order.created").click()
+    expect(menu.get_by_text("An example of the body").first).to_be_visible()
+    if scripted:
+        assert violations(page) == []
+    menu.get_by_role("button", name="Send order.created").click()
+    expect(page.get_by_text("order.created is being sent to")).to_be_visible()
+
+
+def test_group_says_by_itself_what_became_of_a_resend(portal: NewPage, made: Made) -> None:
+    page = portal("/portal/apps/stars/deliveries/")
+    group = page.locator(".notice", has_text="no response within 10 seconds")
+    group.get_by_role("button", name="Resend 1").click()
+    expect(page.get_by_text("1 delivery is being resent.")).to_be_visible()
+    expect(group).to_have_count(0)
+    Delivery.objects.filter(pk=made["failed"].pk).update(
+        status=DeliveryStatus.SUCCEEDED, due_at=None, finished_at=timezone.now()
+    )
+    expect(page.get_by_text("1 delivered.")).to_be_visible(timeout=9_000)
+    assert violations(page) == []
 
 
 def test_page_of_a_waiting_delivery_shows_its_outcome_by_itself(portal: NewPage, made: Made) -> None:

@@ -8,7 +8,7 @@ from django.utils.regex_helper import normalize
 
 # Routes that are not of one app: each person sees what is theirs.
 PERSONAL: Final = {
-    "portal:app_list", "portal:device", "portal:times", "portal:create", "portal:app_create", "portal:invitation", "portal:invitation_register",
+    "portal:app_list", "portal:device", "portal:create", "portal:app_create", "portal:invitation", "portal:invitation_register",
     "developer_api:device", "developer_api:device_token", "developer_api:apps", "developer_api:test_changes",
     "developer_api:test_store", "developer_api:test_store_changes", "developer_api:test_store_install", "developer_api:test_store_uninstall",
     "developer_api:test_store_advance", "developer_api:test_store_deliveries", "developer_api:test_store_calls",

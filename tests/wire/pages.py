@@ -31,9 +31,9 @@ ADMIN_OF_DJANGO = re.compile(
 # Routes without a page. These answer forms, scripts and programs.
 ONLY_POST = {
     "theme", "account_logout", "accounts:change_name", "accounts:end_sessions", "accounts:forget_new_email", "accounts:notices",
-    "accounts:revoke_token", "accounts:send_confirmation_again",
+    "accounts:revoke_token", "accounts:send_confirmation_again", "accounts:times",
     "inbox_receiver", "portal:delivery_resend", "portal:erase_now", "portal:group_resend",
-    "portal:hook_reset", "portal:invitation_register", "portal:manifest_check", "portal:member_role", "portal:release_move", "portal:test_change", "portal:times",
+    "portal:hook_reset", "portal:invitation_register", "portal:manifest_check", "portal:member_role", "portal:release_move", "portal:test_change",
     "portal:transfer_withdraw", "portal:webhook_resume",
     "portal:webhook_test",
     "admin:marketplace_submission_install",
@@ -58,7 +58,7 @@ FETCHED = {
     "sdks:node", "sdks:project", "sdks:python", "sdks:tarball", "sdks:wheel",
     "portal:analytics_csv", "portal:deliveries_resend", "portal:delivery_news", "portal:inbox_entries", "portal:manifest_download",
     "portal:log_news", "portal:request_news", "portal:review_message",
-    "portal:test_effects", "storefront:payment_state",
+    "portal:test_effects", "portal:test_event", "storefront:payment_state",
 }  # fmt: skip
 # Pages that have nothing to show to the person that asks here: a mail's link, what a device shows, or a page for others.
 NOT_SHOWN = {

@@ -154,9 +154,12 @@ SHOTS = [
     Shot("portal-inbox-not-installed", "/portal/apps/{parcels.slug}/inbox/", "dana"),
     Shot("portal-test-token", "/portal/apps/{stars.slug}/test/", "dana", acts.press("Issue a new token")),
     Shot("portal-test-uninstall", "/portal/apps/{stars.slug}/test/uninstall/", "dana"),
-    Shot("portal-test-event", "/portal/apps/{stars.slug}/test/event/", "dana"),
+    Shot("portal-test-event", "/portal/apps/{stars.slug}/test/?events", "dana"),
     Shot("portal-webhooks", "/portal/apps/{stars.slug}/webhooks/", "dana"),
     Shot("portal-webhooks-tested", "/portal/apps/{stars.slug}/webhooks/?tested={sent[test].id}", "dana"),
+    Shot(
+        "portal-webhooks-send", "/portal/apps/{stars.slug}/webhooks/", "dana", acts.press("Send test event")
+    ),
     Shot("portal-webhooks-open", "/portal/apps/{stars.slug}/webhooks/", "dana", acts.open_endpoint),
     Shot("portal-webhook-add", "/portal/apps/{chat.slug}/webhooks/new/", "dana", acts.show_payload),
     Shot(

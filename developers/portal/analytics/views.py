@@ -15,7 +15,7 @@ from common.web.csv_files import CsvLines
 from common.web.methods import require_safe
 from developers.portal.access import app_page
 from developers.portal.apps.axis import Axis, filtered
-from developers.portal.apps.plots import latency_in_stores, milliseconds
+from developers.portal.apps.plots import latency_in_stores, milliseconds, timed_in
 from installations.queries import reasons_of
 from marketplace.models import App
 from webhooks.insight.analytics import HOUR, THIRTY_DAYS, Analytics, DeliveryFigures, Span, analytics
@@ -50,6 +50,7 @@ def analytics_page(request: HttpRequest, app: App) -> HttpResponse:
         "analytics": figures,
         "figures": figure_cards(figures, words(span)),
         "charts": charts(app, figures, span),
+        "timed": timed_in(_kept(Axis.of_span(span, timezone.now()))),
         "reasons": reasons_of(app, Axis.of_span(span, timezone.now()).first, most=REASONS),
     }
     return render(request, "developers/portal/analytics/analytics.html", context)
@@ -240,6 +241,10 @@ def _rate(figures: Analytics) -> Series:
 
 def _latency(app: App, axis: Axis) -> list[Series]:
     """Of the days of which attempts are kept; nothing before."""
-    kept = Axis(axis.begins[-THIRTY_DAYS.number :], axis.step)
+    kept = _kept(axis)
     missing: list[Number | None] = [None] * (len(axis.begins) - len(kept.begins))
     return [replace(each, values=[*missing, *each.values]) for each in latency_in_stores(app, kept)]
+
+
+def _kept(axis: Axis) -> Axis:
+    return Axis(axis.begins[-THIRTY_DAYS.number :], axis.step)

@@ -1,6 +1,6 @@
 """Five plots of an app on one axis: on its developer's sandbox store by the hour, in merchants' stores by the day.
 
-Each is one statement. Deliveries to stores are counted hourly. Of all else the newest rows of each day are read, so a plot costs the
+Each is one statement, or two. Deliveries to stores are counted hourly. Of all else the newest rows of each day are read, so a plot costs the
 same however much an app does.
 """
 
@@ -18,16 +18,17 @@ from django.utils import timezone
 
 from activity.feed import API, HOOK
 from activity.models import ApiCall
-from common.db.samples import of_each
-from common.ids import first_id_at
+from common.db.samples import ids_of_each, of_each
+from common.ids import first_id_at, moment_of
 from common.web.charts import Chart, Mark, Number, Series, chart
-from developers.portal.apps.axis import Axis, Place, filtered
+from developers.portal.apps.axis import DAYS, Axis, Place, filtered
+from developers.portal.apps.rows import DayOfDeliveries
 from extensions.enums import SKIPPED
 from extensions.models import Definition, HookCall
 from installations.models import Installation
 from marketplace.models import App
 from webhooks.insight.last_day import last_days
-from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Webhook
+from webhooks.models import Attempt, Delivery, Webhook
 
 TIMED: Final = 300  # attempts or calls of a day whose durations are read
 COUNTED: Final = 1000  # API calls of a day
@@ -39,13 +40,16 @@ Values = list[Number | None]
 
 @dataclass(frozen=True, slots=True)
 class Plotted:
-    """What the plots are about. `sandboxes` are installations of the app on sandbox stores, with their businesses."""
+    """What the plots are about. `sandboxes` are installations of the app on sandbox stores, with their businesses; `webhooks` are those
+    of the developer's own.
+    """
 
     app: App
     place: Place
     axis: Axis
     own: Installation | None
     sandboxes: dict[UUID, UUID]
+    webhooks: Sequence[UUID]
 
     @property
     def is_sandbox(self) -> bool:
@@ -53,15 +57,20 @@ class Plotted:
 
 
 def plots_of(
-    app: App, place: Place, hooks: Sequence[Definition], now: datetime | None = None
+    app: App,
+    place: Place,
+    hooks: Sequence[Definition],
+    days: Sequence[DayOfDeliveries],
+    now: datetime | None = None,
 ) -> tuple[Chart, ...]:
+    """`days` are those of the axis, with the deliveries to stores."""
     axis = Axis.of(place, (now or timezone.now()).astimezone(UTC))
     subject = _subject(app, place, axis)
     releases = app.versions.filter(approved_at__gte=axis.first).values_list("approved_at", "version")
     marks = [Mark(axis.at(axis.begins[number]), f"Version {version} approved")
              for at, version in releases if (number := axis.number_of(at)) is not None]  # fmt: skip
     return (
-        _deliveries(subject, marks),
+        _deliveries(subject, days, marks),
         _latency(subject, marks),
         _calls(subject, marks),
         _hooks(subject, hooks, marks),
@@ -83,11 +92,17 @@ def _subject(app: App, place: Place, axis: Axis) -> Plotted:
     on_sandboxes = Installation.objects.filter(app=app, business__is_sandbox=True).order_by("-id")
     rows = list(on_sandboxes.select_related("business").defer("webhook_secret")[:MOST_SANDBOXES])
     own = next((each for each in rows if each.is_own and not each.is_review), None)
-    return Plotted(app, place, axis, own, {each.pk: each.business_id for each in rows})
+    webhooks: Sequence[UUID] = ()
+    if own and place == Place.SANDBOX:
+        webhooks = list(Webhook.objects.filter(installation=own).values_list("pk", flat=True))
+    return Plotted(app, place, axis, own, {each.pk: each.business_id for each in rows}, webhooks)
 
 
-def _deliveries(subject: Plotted, marks: Sequence[Mark]) -> Chart:
-    ok, failed = _hourly(subject) if subject.is_sandbox else _daily(subject)
+def _deliveries(subject: Plotted, days: Sequence[DayOfDeliveries], marks: Sequence[Mark]) -> Chart:
+    ok: Values = [each.successful for each in days]
+    failed: Values = [each.failed for each in days]
+    if subject.is_sandbox:
+        ok, failed = _hourly(subject)
     return _chart(
         subject, "deliveries", "Webhook deliveries", marks,
         [Series("Delivered", "ok", ok), Series("Failed", "bad", failed)], empty="No deliveries.", is_stacked=True,
@@ -95,20 +110,12 @@ def _deliveries(subject: Plotted, marks: Sequence[Mark]) -> Chart:
 
 
 def _hourly(subject: Plotted) -> tuple[Values, Values]:
-    webhooks = _own_webhooks(subject)
     ok, failed = _zeros(subject), _zeros(subject)
-    for day in last_days(list(webhooks), subject.axis.begins[-1]).values():
+    for day in last_days(subject.webhooks, subject.axis.begins[-1]).values():
         for number, hour in enumerate(day.hours):
             ok[number] += hour.succeeded
             failed[number] += hour.failed
     return list(ok), list(failed)
-
-
-def _daily(subject: Plotted) -> tuple[Values, Values]:
-    counts = DailyDeliveryCount.objects.filter(app=subject.app, date__gte=subject.axis.first.date())
-    days = {day: (good, bad) for day, good, bad in counts.values_list("date", "successful", "failed")}
-    rows = [days.get(begin.date(), (0, 0)) for begin in subject.axis.begins]
-    return [good for good, _ in rows], [bad for _, bad in rows]
 
 
 def _latency(subject: Plotted, marks: Sequence[Mark]) -> Chart:
@@ -119,24 +126,45 @@ def _latency(subject: Plotted, marks: Sequence[Mark]) -> Chart:
 
 
 def _responses(subject: Plotted) -> list[tuple[int, int]]:
-    """Numbers of points with the milliseconds of each response."""
-    found: QuerySet[Delivery] = Delivery.objects.filter(app_id=subject.app.pk).exclude(
-        business_id__in=subject.sandboxes.values()
+    """Numbers of points with the milliseconds of each response to what was created then."""
+    newest = _newest_of_own(subject) if subject.is_sandbox else _newest_in_stores(subject)
+    of_points: dict[int, list[UUID]] = defaultdict(list)
+    for each in newest:
+        if (number := subject.axis.number_of(moment_of(each))) is not None:
+            of_points[number].append(each)
+    answered = Attempt.objects.filter(http_status__isnull=False).order_by("-delivery_id")
+    return of_each(
+        [
+            answered.filter(delivery__in=ids).values_list(
+                Value(number, output_field=IntegerField()), "duration_ms"
+            )[:TIMED]
+            for number, ids in of_points.items()
+        ]
     )
-    if subject.is_sandbox:
-        found = Delivery.objects.filter(webhook__in=_own_webhooks(subject))
 
-    def answered(begin: datetime, end: datetime, most: int) -> QuerySet[Any]:
-        bounds = {"gte": first_id_at(begin), "lt": first_id_at(end)}
-        newest = found.filter(**{f"id__{name}": value for name, value in bounds.items()}).order_by("-id")
-        of_these = Attempt.objects.filter(
-            delivery__in=newest.values("pk")[:most],
-            http_status__isnull=False,
-            **{f"delivery_id__{name}": value for name, value in bounds.items()},
-        )
-        return of_these.order_by("-delivery_id")
 
-    return _newest(subject, answered, "attempted_at", "duration_ms", TIMED)
+def _newest_of_own(subject: Plotted) -> list[UUID]:
+    """The newest of each webhook come from its index, and the newest of all are among them; else all would have to be sorted."""
+    rows = _created(subject.axis.first, subject.axis.ranges[-1][1])
+    found = ids_of_each([rows.filter(webhook=each)[:TIMED] for each in subject.webhooks])
+    return sorted(found, reverse=True)[:TIMED]
+
+
+def _newest_in_stores(subject: Plotted) -> list[UUID]:
+    in_stores = Q(app_id=subject.app.pk) & ~Q(business_id__in=subject.sandboxes.values())
+    ranges, most = subject.axis.ranges, timed_in(subject.axis)
+    return ids_of_each([_created(*each).filter(in_stores)[:most] for each in ranges])
+
+
+def _created(begin: datetime, end: datetime) -> QuerySet[Delivery, Any]:
+    """The ids of those of this time, the newest first."""
+    rows = Delivery.objects.filter(id__gte=first_id_at(begin), id__lt=first_id_at(end))
+    return rows.order_by("-id").values_list("pk")
+
+
+def timed_in(axis: Axis) -> int:
+    """The deliveries of each point in stores whose durations are read: 300, or fewer where there are more than seven points."""
+    return min(TIMED, TIMED * DAYS // len(axis.begins))
 
 
 def _calls(subject: Plotted, marks: Sequence[Mark]) -> Chart:
@@ -206,10 +234,6 @@ def _mine(subject: Plotted, rows: QuerySet[Any], *, has_app: bool = True) -> Que
         return rows.filter(installation=subject.own)
     of_app = rows.filter(app=subject.app) if has_app else rows
     return of_app.exclude(installation__in=list(subject.sandboxes))
-
-
-def _own_webhooks(subject: Plotted) -> QuerySet[Webhook, UUID]:
-    return Webhook.objects.filter(installation=subject.own).values_list("pk", flat=True)
 
 
 def _durations(subject: Plotted, rows: Iterable[Any]) -> list[Series]:

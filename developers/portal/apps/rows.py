@@ -143,6 +143,11 @@ def problems_of(app: App) -> list[AppProblem]:
     return [problem for name, problem in PROBLEMS.items() if getattr(app, name)]
 
 
+def state_of(app: App) -> tuple[Any, ...]:
+    """What an open list shows again once it changes, of an app that was read by `with_problems`."""
+    return app.pk, app.name, app.version, app.status, app.installs, problems_of(app)
+
+
 def rows_of(apps: Iterable[App], now: datetime | None = None) -> list[AppRow]:
     """With the deliveries and calls of the last seven UTC days."""
     today = (now or timezone.now()).astimezone(UTC).date()

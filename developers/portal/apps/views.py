@@ -6,11 +6,13 @@ from functools import partial
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render, resolve_url
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_http_methods
 
 from accounts.sign_in.step_up import step_up
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved
+from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from developers.portal.access import app_page, current_developer, developer_page, developers_page, owners_page
@@ -18,7 +20,14 @@ from developers.portal.apps.axis import Place
 from developers.portal.apps.details_form import LISTING, SECTIONS, EditAppForm, section_url
 from developers.portal.apps.health import app_health
 from developers.portal.apps.plots import plots_of
-from developers.portal.apps.rows import SEARCH_FROM, apps_by_attention, rows_of
+from developers.portal.apps.rows import (
+    SEARCH_FROM,
+    apps_by_attention,
+    problems_of,
+    rows_of,
+    state_of,
+    with_problems,
+)
 from developers.portal.apps.secrets import already_shown, client_secret_page
 from developers.portal.examples import EXAMPLES
 from developers.portal.forms import RegenerateForm, SlugForm
@@ -41,9 +50,12 @@ def app_list(request: HttpRequest) -> HttpResponse:
     developer = current_developer(request)
     text = request.GET.get("q", "").strip()[:80]
     apps = apps_by_attention(developer, text)
+    shown = list(apps[wanted.window])
+    part = {"rows": SimpleLazyObject(lambda: rows_of(shown)), "version": live_version(*map(state_of, shown))}
+    if request.GET.get("part") == "rows":
+        return live_part(request, "developers/portal/apps/rows.html", part)
     total = apps.count()
-    context = {
-        "rows": rows_of(apps[wanted.window]),
+    context = part | {
         "total": total,
         "text": text,
         "searchable": bool(text) or total >= SEARCH_FROM,
@@ -57,6 +69,10 @@ def app_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 @app_page
 def app_overview(request: HttpRequest, app: App) -> HttpResponse:
+    if request.GET.get("part") == "problems":
+        problems = problems_of(with_problems(App.objects.filter(pk=app.pk)).get())
+        part = {"app": app, "problems": problems, "version": live_version(*problems)}
+        return live_part(request, "developers/portal/apps/problems.html", part)
     health = app_health(app)
     made = progress(app)
     first = Place.STORES if app.approved_version_id else Place.SANDBOX
@@ -65,12 +81,15 @@ def app_overview(request: HttpRequest, app: App) -> HttpResponse:
         "app": app,
         "place": place,
         "places": list(Place),
-        "plots": plots_of(app, place, health.hooks) if made.installed_at or health.is_in_stores else (),
+        "plots": plots_of(app, place, health.hooks, health.row.days)
+        if made.installed_at or health.is_in_stores
+        else (),
         "scopes": [SCOPES[name] for name in app.scopes],
         "progress": made,
         "has_pictures": bool(app.icon_id and app.screenshot_ids),
         "has_own_url": not app.redirect_url.startswith(f"{settings.BASE_URL}/"),
         "health": health,
+        "version": live_version(*health.row.problems),
         "offered": is_offered_to(current_developer(request), app),
     }
     return render(request, "developers/portal/apps/overview.html", context)

@@ -9,13 +9,13 @@ from django.utils import timezone
 
 from accounts.access import is_own_sandbox
 from accounts.models import Business, User
+from accounts.times import in_zone
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import require_safe
 from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.arrival_descriptions import explained
 from developers.portal.deliveries.forms import MAX_CHOICES
 from developers.portal.filter_forms import MomentField
-from developers.portal.times import in_zone
 from marketplace.models import App
 from webhooks.catalogue import ERASURES, SUBSCRIBABLE
 from webhooks.services.explaining import explain

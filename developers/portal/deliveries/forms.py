@@ -7,15 +7,13 @@ from uuid import UUID
 
 from django import forms
 
-from common.web.forms.widgets import RadioLines
+from accounts.times import in_zone
 from developers.portal.deliveries.log import DeliverySearch
 from developers.portal.filter_forms import Choices, ListFilters, MomentField, search_field
 from developers.portal.forms import Lines
-from developers.portal.times import in_zone
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Webhook
-from webhooks.services.sandbox.samples import SAMPLES
 
 MAX_CHOICES: Final = 100  # in a drop-down; others are found by ID
 MAX_PASTED: Final = 256 * 1024  # characters; our bodies are far smaller
@@ -155,19 +153,3 @@ class SignatureForm(forms.Form):
             if len(cleaned.get(name, "")) > MAX_PASTED:
                 self.add_error(name, "Too long. Paste at most 256 KiB.")
         return cleaned
-
-
-class TestEventForm(forms.Form):
-    """The event to send with sample data."""
-
-    __test__ = False  # not a pytest class
-
-    event = forms.ChoiceField(
-        choices=[(name, name) for name in SAMPLES],
-        widget=RadioLines(
-            about={name: catalogue.EVENTS[name].sentence for name in SAMPLES},
-            groups={name: catalogue.EVENTS[name].group for name in SAMPLES},
-        ),
-        label="Event",
-        error_messages={"required": "Choose an event."},
-    )

@@ -17,7 +17,7 @@ from common.times import duration
 from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
-from developers.portal.access import app_page
+from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries import descriptions as delivery_descriptions
 from developers.portal.deliveries import live
 from developers.portal.deliveries import log as delivery_log
@@ -26,6 +26,8 @@ from developers.portal.deliveries.forms import ALL, MAX_CHOICES, FilterForm, Rec
 from developers.portal.deliveries.groups import group_of, groups
 from developers.portal.deliveries.resent import remember, resent_of
 from developers.portal.filter_forms import MAX_NEW, news
+from developers.portal.sandbox.changes import sample_events
+from installations.queries import sandbox_installation
 from marketplace.models import App
 from webhooks import catalogue
 from webhooks.engine import retry
@@ -78,6 +80,11 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
     }
     if (part := request.GET.get("part", "")) in live.PARTS:
         return live.part(request, part, context)
+    own_install = sandbox_installation(app=app, developer=current_developer(request))
+    context |= {
+        "own_install": own_install,
+        "sample_events": sample_events(own_install) if own_install else (),
+    }
     context["live"] = live.versions(context) if live.moves(context) else {}
     context["live_query"] = live.position(request.GET, page)
     status = 200 if form.is_valid() and not (selection and selection.errors) else UNPROCESSABLE

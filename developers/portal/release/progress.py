@@ -18,7 +18,7 @@ from common.errors import ErrorDetail
 from common.times import duration
 from developers.portal.apps.details_form import field_url
 from extensions.models import ReachRequest
-from extensions.submission import missing
+from extensions.submission import missing, suggested_version
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from marketplace import rules
@@ -166,7 +166,7 @@ def _blocking(app: App, criterion: Criterion, problems: Iterable[ErrorDetail]) -
 
 def _functionality(app: App, seen: Progress) -> list[ChecklistItem]:
     test_install = resolve_url("portal:test_install", app.slug)
-    test_event = resolve_url("portal:test_event", app.slug)
+    test_event = f"{test_install}?events#test-event"
     lines = [
         ChecklistItem("ok", "Installed on your sandbox store")
         if seen.installed_at
@@ -258,8 +258,8 @@ def _quality(app: App) -> list[ChecklistItem]:
             ChecklistItem("ok", "Has a new version number")
             if app.version != app.approved_version.version
             else ChecklistItem(
-                "warn", f"Still version {app.version}", "This version is already approved.",
-                field_url(app, "version"), "Edit listing",
+                "neutral", f"Version {app.version} is already approved",
+                f"You submit this one as {suggested_version(app)}, or as the number that you enter then.",
             )
         )  # fmt: skip
     return lines

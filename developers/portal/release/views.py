@@ -17,7 +17,7 @@ from developers.portal.access import app_page, current_developer
 from developers.portal.forms import MessageForm, SubmitForm
 from developers.portal.release.progress import readiness
 from extensions.queries import manifest_document, waiting_in
-from extensions.submission import may_submit, submit_app
+from extensions.submission import may_submit, submit_app, suggested_version
 from installations.queries import affected_by_approval
 from marketplace.enums import AppStatus, SubmissionStatus
 from marketplace.models import App, Submission
@@ -122,9 +122,10 @@ def submit(request: HttpRequest, app: App) -> HttpResponse:
         return redirect("portal:review", app.slug)
     form = SubmitForm(
         typed(request),
+        app=app,
+        version=suggested_version(app),
         previous=latest_submission(app),
         scopes_grow=scopes_grow,
-        has_version=app.approved_version is not None,
     )
 
     def save() -> HttpResponse:

@@ -1,12 +1,16 @@
-"""The test store's page: its buttons in groups, and the newest run, kept in the session."""
+"""The test store's page: its buttons in groups, the newest run, kept in the session, and the events to send with sample data."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from django.http import HttpRequest
 
+from developers.portal.webhooks.forms import example_body
+from installations.models import Installation
 from marketplace.models import App
+from webhooks.catalogue import EVENTS, EventType, without_scope
 from webhooks.services.sandbox.changes import CHANGES, ChangeRun, ChangeStep, SandboxChange
+from webhooks.services.sandbox.samples import SAMPLES
 
 KEY: Final = "test_run"
 
@@ -29,3 +33,21 @@ def last_run(request: HttpRequest, app: App) -> ChangeRun | None:
     if kept is None or kept["app"] != str(app.pk):
         return None
     return ChangeRun(**kept | {"steps": [ChangeStep(**step) for step in kept["steps"]]})
+
+
+@dataclass(frozen=True, slots=True)
+class SampleEvent:
+    """An event that can be sent with sample data. `missing_scope` is what the install lacks to get it."""
+
+    type: EventType
+    payload: str  # an example of the whole body
+    missing_scope: str
+
+
+def sample_events(installation: Installation) -> list[SampleEvent]:
+    lacking = set(without_scope(SAMPLES, installation.effective_scopes))
+    found = (EVENTS[name] for name in SAMPLES)
+    return [
+        SampleEvent(each, example_body(each), each.scope or "" if each.name in lacking else "")
+        for each in found
+    ]

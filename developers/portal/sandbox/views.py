@@ -15,15 +15,14 @@ from accounts.models import Business
 from accounts.services.confirmation import require_confirmed
 from common.errors import Conflict, Invalid, ServiceError
 from common.strangers import NoPlace, may_wait_for_strangers
-from common.web.forms.kept import typed
 from common.web.forms.one_time import SecretForm
 from common.web.forms.pages import form_page, saved
 from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
+from common.web.own_pages import is_own_page
 from developers import limits
 from developers.portal.access import app_page, current_developer
 from developers.portal.apps.secrets import already_shown
-from developers.portal.deliveries.forms import TestEventForm
 from developers.portal.sandbox import changes as test_store
 from developers.portal.sandbox.first_calls import first_calls
 from developers.portal.webhooks.inbox_entries import newest_entries
@@ -62,6 +61,8 @@ def test_install(request: HttpRequest, app: App) -> HttpResponse:
         "lacking": in_order(set(app.scopes) - set(held)),
         "sandbox": sandbox,
         "groups": test_store.groups(),
+        "sample_events": test_store.sample_events(installation) if installation else (),
+        "shows_events": "events" in request.GET,
         "scenarios": sandbox_changes.SCENARIOS.values(),
         "erasure": None if installation else sandbox_changes.waiting_erasure(app, sandbox),
         "erasure_delay": settings.DATA_ERASURE_DELAY,
@@ -200,25 +201,21 @@ def _uninstall(request: HttpRequest, app: App) -> HttpResponse:
 @require_http_methods(GET_OR_POST)
 @app_page
 def test_event(request: HttpRequest, app: App) -> HttpResponse:
-    """Asks which event to send, then shows its deliveries in the list."""
-    form = TestEventForm(typed(request))
-    if response := saved(request, form, lambda: _send(request, app, form.cleaned_data["event"])):
-        return response
-    installation = sandbox_installation(app=app, developer=current_developer(request))
-    context = {"app": app, "form": form, "installation": installation}
-    return form_page(request, "developers/portal/sandbox/test_event.html", context)
-
-
-def _send(request: HttpRequest, app: App, event_type: str) -> HttpResponse:
+    """Sends an event with sample data and shows its deliveries. This address once was a page, so GET leads to where events are."""
+    here = f"{resolve_url('portal:test_install', app.slug)}?events#test-event"
+    if request.method != "POST":
+        return redirect(here)
     limits.count_changes(current_developer(request))
+    event_type, back = request.POST.get("event", ""), request.POST.get("next", "")
+    back = back if is_own_page(back, request) else here
     try:
         event, deliveries = send_sample(app=app, developer=current_developer(request), event_type=event_type)
-    except ServiceError as error:
+    except Conflict as error:
         messages.error(request, error.message)
-        return redirect("portal:test_event", app.slug)
+        return redirect(back)
     if not deliveries:
         messages.warning(request, NOTHING_SENT.format(event=event_type))
-        return redirect("portal:test_event", app.slug)
+        return redirect(back)
     endpoints = "1 endpoint" if deliveries == 1 else f"{deliveries} endpoints"
     installation = sandbox_installation(app=app, developer=current_developer(request))
     if installation and installation.paused_at:

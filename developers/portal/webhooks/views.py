@@ -25,6 +25,7 @@ from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries import descriptions as delivery_descriptions
+from developers.portal.sandbox.changes import sample_events
 from developers.portal.sandbox.first_calls import registration_call
 from developers.portal.webhooks.last_day_strip import Strip
 from installations.models import with_versions
@@ -71,6 +72,7 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
     # The ids first: the look-ups in deliveries would be made for all rows before the page too.
     shown = list(webhooks.values_list("pk", flat=True)[wanted.window])
     endpoints = webhook_statuses(webhooks.filter(pk__in=shown))
+    installation = sandbox_installation(app=app, developer=current_developer(request))
     context = {
         "app": app,
         "endpoints": endpoints,
@@ -79,7 +81,8 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
         "total": total_of(webhooks),
         "page_request": wanted,
         **test_result(app, request.GET.get("tested")),
-        "installation": sandbox_installation(app=app, developer=current_developer(request)),
+        "installation": installation,
+        "sample_events": sample_events(installation) if installation else (),
         "curl": registration_call(app),
         "plan": delivery_descriptions.retry_schedule(),
         "most_attempts": len(retry.delays()) + 1,

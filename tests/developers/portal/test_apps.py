@@ -19,8 +19,9 @@ from tests.deliveries import delivery
 from tests.developers.portal.paths import pages_of
 from tests.pages import HTML, signed_in, text_of
 from tests.pictures import picture, upload
+from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
-from webhooks.models import DailyDeliveryCount, Webhook
+from webhooks.models import DailyDeliveryCount, Delivery, Webhook
 
 NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)
 SECRET = re.compile(r"fbcs_[A-Za-z0-9_-]{20,}")
@@ -187,6 +188,38 @@ def test_list_begins_with_what_needs_attention(
         "30 succeeded, 2 failed",
     ):  # fmt: skip
         assert text in page
+
+
+@pytest.mark.parametrize("part", ["rows", "problems"])
+def test_open_page_asks_cheaply_whether_something_fails(
+    browser: Client, app: App, installation: Installation, part: str, django_assert_num_queries: Any
+) -> None:
+    """Few statements while nothing changes: the session, the person, the app where it is in the address, its problems."""
+    path = "/portal/" if part == "rows" else f"/portal/apps/{app.slug}/"
+    version = re.findall(
+        rf'data-live-part="[^"]*part={part}"[^>]*data-version="(\w+)"', text_of(browser.get(path))
+    )[0]
+    asked = {"part": part, "seen": version}
+    with django_assert_num_queries(3 if part == "rows" else 4):
+        assert browser.get(path, asked).status_code == 204
+    failing = delivery(
+        helpers.webhook(installation, "https://a.example.com/", ["order.created"]), DeliveryStatus.RETRYING
+    )
+    moved = browser.get(path, asked)
+    assert "A webhook endpoint is failing" in text_of(moved)
+    assert moved["X-Live-Version"] != version
+    Delivery.objects.filter(pk=failing.pk).update(
+        status=DeliveryStatus.SUCCEEDED, due_at=None, finished_at=timezone.now()
+    )
+    assert browser.get(path, asked).status_code == 204
+
+
+def test_open_list_keeps_its_search(browser: Client, dana: User, app: App) -> None:
+    factories.app(dana, name="Till Bridge", slug="till")
+    address = re.findall(r'data-live-part="([^"]+)"', text_of(browser.get("/portal/?q=bridge")))[0]
+    part = text_of(browser.get(f"/portal/{address}".replace("&amp;", "&")))
+    assert "Till Bridge" in part
+    assert app.name not in part
 
 
 def test_list_of_many_apps_can_be_searched(browser: Client, dana: User) -> None:

@@ -15,7 +15,8 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.deliveries import OK, REFUSED, TIMEOUT, TLS, UNAUTHORIZED, UNAVAILABLE, delivery, one_of_each
-from tests.pages import signed_in, text_of
+from tests.forms import form_at, send
+from tests.pages import signed_in, text_of, words_of
 from tests.state import unchanged
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
@@ -447,33 +448,63 @@ def test_counting_stops_at_its_limit(app: App, webhook: Webhook, monkeypatch: An
 # --- Test events ------------------------------------------------------------------------------------
 
 
-def test_test_event_is_published_and_shown(browser: Client, app: App, webhook: Webhook) -> None:
-    path = f"/portal/apps/{app.slug}/test/event/"
-    assert "An order was placed." in text_of(browser.get(path))
-    response = browser.post(path, {"event": "order.created"}, follow=True)
-    made = Delivery.objects.get()
+def send_event(browser: Client, app: App, event: str, page: str = "") -> Any:
+    body = {"event": event} | ({"next": page} if page else {})
+    return browser.post(f"/portal/apps/{app.slug}/test/event/", body, follow=True)
+
+
+@pytest.mark.parametrize("page", ["deliveries/", "webhooks/", "test/"])
+def test_test_event_is_sent_where_one_is_and_its_deliveries_are_shown(
+    browser: Client, app: App, webhook: Webhook, page: str
+) -> None:
+    delivery(webhook)
+    path = f"/portal/apps/{app.slug}"
+    assert "An order was placed." in text_of(browser.get(f"{path}/{page}"))
+    form = form_at(browser, f"{path}/{page}", f"{path}/test/event/")
+    response: Any = send(browser, form, event="order.created", follow=True)
+    made = Delivery.objects.latest("id")
     assert listed(response) == ids(made)
     assert "order.created is being sent to 1 endpoint." in text_of(response)
 
 
-def test_test_event_without_a_listener_sends_nothing(browser: Client, app: App, webhook: Webhook) -> None:
-    path = f"/portal/apps/{app.slug}/test/event/"
-    assert "Nothing was sent" in text_of(browser.post(path, {"event": "product.created"}, follow=True))
+def test_test_event_without_its_scope_names_the_scope(browser: Client, app: App, webhook: Webhook) -> None:
+    app.scopes = ["read_orders"]
+    app.save()
+    page = words_of(browser.get(f"/portal/apps/{app.slug}/webhooks/"))
+    assert "Needs read_products" in page
+    assert "Needs read_orders" not in page
+
+
+def test_test_event_without_a_listener_sends_nothing_and_leads_back(
+    browser: Client, app: App, webhook: Webhook
+) -> None:
+    back = f"/portal/apps/{app.slug}/webhooks/"
+    answer = send_event(browser, app, "product.created", back)
+    assert "Nothing was sent" in text_of(answer)
+    assert answer.redirect_chain == [(back, 302)]
+    elsewhere = send_event(browser, app, "product.created", "https://elsewhere.example/")
+    assert elsewhere.redirect_chain[0][0].startswith(f"/portal/apps/{app.slug}/test/")
     assert not Delivery.objects.exists()
 
 
 @pytest.mark.parametrize("event", ["", "webhook.test", "business.data_erasure", "x"])
 def test_unknown_test_event_is_refused(browser: Client, app: App, webhook: Webhook, event: str) -> None:
-    assert browser.post(f"/portal/apps/{app.slug}/test/event/", {"event": event}).status_code == 422
+    assert send_event(browser, app, event).status_code == 400
     assert not Event.objects.exists()
 
 
+def test_page_that_test_events_once_had_leads_to_them(
+    browser: Client, app: App, installation: Installation
+) -> None:
+    page = browser.get(f"/portal/apps/{app.slug}/test/event/", follow=True)
+    assert '<details class="card flush fold" id="test-event" data-changes open>' in text_of(page)
+
+
 def test_test_event_without_an_install_leads_to_it(browser: Client, app: App) -> None:
-    path = f"/portal/apps/{app.slug}/test/event/"
-    assert "Install on sandbox" in text_of(browser.get(path))
-    assert "Install it there for testing first" in text_of(
-        browser.post(path, {"event": "order.created"}, follow=True)
-    )
+    assert "Install on sandbox" in text_of(browser.get(f"/portal/apps/{app.slug}/test/event/", follow=True))
+    page = text_of(send_event(browser, app, "order.created"))
+    assert "Install it there for testing first" in page
+    assert "Install on sandbox" in page
 
 
 # --- Causes and comparisons ----------------------------------------------------------------

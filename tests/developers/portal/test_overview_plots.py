@@ -6,11 +6,13 @@ from html import unescape
 from typing import Any
 
 import pytest
+import time_machine
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business
 from activity.models import ApiCall
+from developers.portal.apps import plots
 from extensions.enums import CallOutcome
 from extensions.models import HookCall
 from installations.models import Installation
@@ -119,6 +121,22 @@ def test_plots_of_the_sandbox_show_its_own_hour(
     assert newest(found["API calls"]) == ["1", "1", "1"]
     assert newest(found["Hook time"]) == ["20 ms", "400 ms"]
     assert newest(found["Installs"]) == ["1", "0"]
+
+
+def test_latency_of_the_sandbox_is_that_of_its_newest_deliveries_to_all_webhooks(
+    browser: Client, app: App, at_home: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plots, "TIMED", 2)
+    first, second = (
+        helpers.webhook(at_home, f"https://{name}.example.com/", ["order.created"]) for name in ("one", "two")
+    )
+    half_past = timezone.now().replace(minute=30)  # so that all are in one hour
+    with time_machine.travel(half_past, tick=False):
+        for webhook, duration, seconds in ((first, 9000, 3), (second, 40, 2), (first, 90, 1)):
+            at = half_past - timedelta(seconds=seconds)
+            delivery(webhook, DeliveryStatus.SUCCEEDED, (200, "", duration, ""), created_at=at)
+        latency = figures(browser, app, "?in=sandbox")["Webhook latency"]
+    assert newest(latency) == ["40 ms", "90 ms"]
 
 
 def test_plots_of_stores_leave_the_sandbox_out(

@@ -59,7 +59,7 @@ def test_what_waits_is_submitted_and_reviewed(browser: Client, admin: Client, li
     assert "Submit for review" in browser.get(f"{BASE}review/").text
     asks = "Each store that has the app is asked to approve what is new in the manifest:</strong> embed"
     assert asks in text_of(browser.get(f"{BASE}review/submit/"))
-    browser.post(f"{BASE}review/submit/", {"how_to_test": "Open the store."})
+    browser.post(f"{BASE}review/submit/", {"version": "2.0.0", "how_to_test": "Open the store."})
     live.refresh_from_db()
     assert live.status == "PENDING_REVIEW"
 

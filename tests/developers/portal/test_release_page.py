@@ -141,7 +141,7 @@ def test_choice_at_submission(stars: App, dana: User) -> None:
     approve(stars)
     App.objects.update(status=AppStatus.DRAFT, version="2.0.0")
     assert "All stores at once" in text_of(client.get(page))
-    client.post(page, {"release": "STEPS"})
+    client.post(page, {"version": "2.0.0", "release": "STEPS"})
     assert stars.submissions.get(status="PENDING_REVIEW").release == "STEPS"
 
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from developers.portal.apps.details_form import field_url
+from extensions.services.manifests import save_manifest
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from installations.services.lifecycle import uninstall
@@ -17,6 +18,7 @@ from marketplace.services import reviews
 from marketplace.services.apps import update_app
 from marketplace.services.pictures import decode
 from tests import factories
+from tests.forms import form_at, send
 from tests.pages import main_words_of, signed_in, text_of
 from tests.pictures import upload
 
@@ -145,7 +147,7 @@ def test_checklist_with_a_refused_url_blocks_the_submission(
     assert "Fix 1 problem before you submit." in page
     assert "Submit for review" not in page
     assert field_url(stars, next(iter(fields))) in response.content.decode()
-    refused = browser.post("/portal/apps/stars/review/submit/")
+    refused = browser.post("/portal/apps/stars/review/submit/", {"version": "1.4.0"})
     assert refused.status_code == 422
     assert problem in main_words_of(refused)
     assert not Submission.objects.exists()
@@ -164,7 +166,7 @@ def test_checklist_of_an_update_asks_for_a_new_version_number(browser: Client, s
     factories.approve(stars)
     update_app(app=stars, changes={"scopes": ["read_products", "read_orders"]})
     page = page_of(browser, stars)
-    assert "Warning: Still version 1.4.0" in page
+    assert "Not checked: Version 1.4.0 is already approved You submit this one as 1.5.0" in page
     assert "More scopes than before New since the approved version: read_orders." in page
     update_app(app=stars, changes={"version": "1.5.0"})
     assert "OK: Has a new version number" in page_of(browser, stars)
@@ -208,7 +210,7 @@ def test_submit_page_of_an_update_counts_installations_that_must_approve(
     uninstall(installation=factories.installation(stars, factories.business(mira)))
     update_app(app=stars, changes={"scopes": ["read_orders"], "version": "1.5.0"})
     page = page_of(browser, stars, "review/submit/")
-    assert "Merchants keep using 1.4.0 until it is approved." in page
+    assert "Merchants keep using 1.4.0 until this version is approved." in page
     assert "2 installations must approve the new scopes. Until then, they keep their current scopes." in page
     assert "Every token loses read_products . Merchants don’t need to approve this." in page
     assert "Why do you need this?" in page
@@ -226,12 +228,64 @@ def test_submit_page_asks_for_no_reason_when_scopes_shrink(
     assert "must approve the new scopes" not in page
 
 
+def save_hooks(app: App, *points: str) -> None:
+    document = {"hooks": [{"hookPoint": each, "url": "hooks"} for each in points]}
+    save_manifest(app=app, developer=app.developer, document=document)
+
+
+@pytest.mark.parametrize(
+    ("approved", "changes", "hooks", "suggested"),
+    [
+        ("1.4.0", {"description": "Stars for all."}, ("order.validate",), "1.4.1"),
+        ("1.4.0", {"scopes": ["read_products", "read_orders"]}, ("order.validate",), "1.5.0"),
+        ("1.4.0", {}, ("order.validate", "order.calculate_discounts"), "1.5.0"),
+        ("1.4.0", {}, (), "2.0.0"),
+        ("0.9.9", {}, (), "0.10.0"),
+        ("1.9.10-beta.2", {"description": "Stars for all."}, ("order.validate",), "1.9.11"),
+        ("1.4.0", {"version": "1.4.0-rc.1", "scopes": ["read_orders"]}, ("order.validate",), "1.4.0-rc.1"),
+    ],
+)
+def test_next_version_is_suggested_by_what_changed(
+    browser: Client,
+    stars: App,
+    approved: str,
+    changes: dict[str, Any],
+    hooks: tuple[str, ...],
+    suggested: str,
+) -> None:
+    update_app(app=stars, changes={"version": approved, "webhook_url": "https://stars.example.com/in"})
+    save_hooks(stars, "order.validate")
+    stars.refresh_from_db()
+    reviews.approve(submission=factories.submit(stars), reviewer=factories.reviewer())
+    App.objects.update(live_saves=False)
+    stars.refresh_from_db()
+    if changes:
+        update_app(app=stars, changes=changes)
+    save_hooks(stars, *hooks)
+    form = form_at(browser, "/portal/apps/stars/review/submit/")
+    assert dict(form.fields)["version"] == suggested
+
+
+def test_version_that_is_entered_is_submitted(browser: Client, stars: App) -> None:
+    factories.approve(stars)
+    update_app(app=stars, changes={"description": "Stars for everybody who comes back."})
+    form = form_at(browser, "/portal/apps/stars/review/submit/")
+    wrong: Any = send(browser, form, version="two")
+    assert wrong.status_code == 422
+    assert "such as 1.4.0" in main_words_of(wrong)
+    assert send(browser, form, version="2.0.0").status_code == 302
+    stars.refresh_from_db()
+    assert (stars.version, stars.submissions.get(status="PENDING_REVIEW").version) == ("2.0.0", "2.0.0")
+
+
 @pytest.mark.spec("States/App status", "Submitting makes the app PENDING_REVIEW")
 def test_submit_puts_the_app_into_the_queue(browser: Client, dana: User, stars: App) -> None:
     for hours in (3, 2):
         factories.submit(factories.app(dana), submitted_at=timezone.now() - timedelta(hours=hours))
     response = browser.post(
-        "/portal/apps/stars/review/submit/", {"how_to_test": "Buy two.\r\nThen one."}, follow=True
+        "/portal/apps/stars/review/submit/",
+        {"version": "1.4.0", "how_to_test": "Buy two.\r\nThen one."},
+        follow=True,
     )
     assert response.redirect_chain == [("/portal/apps/stars/review/", 302)]
     page = main_words_of(response)
@@ -247,12 +301,14 @@ def test_submit_puts_the_app_into_the_queue(browser: Client, dana: User, stars: 
 def test_submit_with_a_reason_keeps_it(browser: Client, stars: App) -> None:
     factories.approve(stars)
     update_app(app=stars, changes={"scopes": ["read_products", "read_orders"]})
-    browser.post("/portal/apps/stars/review/submit/", {"scope_reason": "To count stars."})
+    browser.post("/portal/apps/stars/review/submit/", {"version": "1.5.0", "scope_reason": "To count stars."})
     assert stars.submissions.get(status="PENDING_REVIEW").scope_reason == "To count stars."
 
 
 def test_submit_with_too_long_a_text_shows_it_beside_the_field(browser: Client, stars: App) -> None:
-    response = browser.post("/portal/apps/stars/review/submit/", {"how_to_test": "x" * 4001})
+    response = browser.post(
+        "/portal/apps/stars/review/submit/", {"version": "1.4.0", "how_to_test": "x" * 4001}
+    )
     assert response.status_code == 422
     assert "There is a problem" in main_words_of(response)
     assert "x" * 4001 in response.content.decode()

@@ -14,6 +14,7 @@ from common.secrets import digest, standard_webhooks_secret
 from installations.models import Installation
 from installations.services.approval import follow_all
 from marketplace.models import App
+from marketplace.scopes import SCOPES
 from tests import factories
 from tests.developers.portal.paths import pages_of
 from tests.pages import text_of
@@ -99,8 +100,8 @@ def test_page_of_an_install_shows_its_state(browser: Client, app: App, installat
     page = text_of(browser.get(f"/portal/apps/{app.slug}/test/"))
     assert f"fbat_test_…{installation.raw_token[-4:]}" in page
     assert "None yet" in page
-    assert "read_pages" in page
-    assert "read_orders" not in page
+    assert SCOPES["read_pages"].sentence in page
+    assert SCOPES["read_orders"].sentence not in page
     assert str(installation.id) in page
     assert "Uninstall" in page
 

@@ -45,12 +45,12 @@ def test_times_are_the_persons_own_and_utc_is_one_press_away(
         assert "27 Nov, 17" in browser.get(rows, {"since": "2026-11-27T17:30"}).content.decode()
         assert "27 Nov, 17" not in browser.get(rows, {"since": "2026-11-27T17:31"}).content.decode()
 
-        response = browser.post("/portal/times/", {"times": "UTC", "next": rows})
+        response = browser.post("/accounts/times/", {"times": "UTC", "next": rows})
         assert response.headers["Location"] == rows
         shown = browser.get(rows).content.decode()
         assert "27 Nov, 12:00:30" in shown
         assert "Show Asia/Kolkata" in shown
-        browser.post("/portal/times/", {"times": "own", "next": "https://elsewhere.example/"})
+        browser.post("/accounts/times/", {"times": "own", "next": "https://elsewhere.example/"})
         assert "27 Nov, 17:30:30" in browser.get(rows).content.decode()
 
 
