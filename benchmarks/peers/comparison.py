@@ -3,9 +3,10 @@
 import itertools
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
@@ -50,7 +51,11 @@ class Measure:
     ours: Callable[[Options], Turn]
     theirs: Callable[[Options, Peer], Turn]
     words: Callable[[float], str]
-    as_ratio: bool = True
+    as_ratio: bool = True  # else the worst turn counts
+
+    def of_all(self, turns: Sequence[Turn]) -> float:
+        figures = [turn.figure for turn in turns]
+        return median(figures) if self.as_ratio else max(figures)
 
 
 @dataclass(slots=True)
@@ -97,7 +102,9 @@ def compared(options: Options, contenders: Sequence[Peer], measures: Sequence[Me
 
 def _take_turn(options: Options, measure: Measure, peer: Peer, result: Result) -> None:
     options.sink.arrivals()
-    result.theirs.append(measure.theirs(options, peer))
+    turn = measure.theirs(options, peer)
+    result.theirs.append(turn)
+    print(f"  {peer.title}: {measure.what}: {measure.words(turn.figure)}", file=sys.stderr)
 
 
 def _problem(do: Callable[..., None], *arguments: object) -> str:
@@ -250,13 +257,9 @@ def _webhooks(options: Options, behaviour: str, count: int) -> list[Webhook]:
     )
 
 
-@contextmanager
-def _peering(options: Options, peer: Peer, behaviour: str, count: int) -> Iterator[Peering]:
+def _peering(options: Options, peer: Peer, behaviour: str, count: int) -> AbstractContextManager[Peering]:
     targets = [shops.target(webhook) for webhook in _webhooks(options, behaviour, count)]
-    with peering(
-        options.folder, peer, targets, f"{os.environ['BENCHMARK_NAME']}_{next(_numbers)}"
-    ) as running:
-        yield running
+    return peering(options.folder, peer, targets, f"{os.environ['BENCHMARK_NAME']}_{next(_numbers)}")
 
 
 MEASURES: Final = (
@@ -277,10 +280,9 @@ def _row(measure: Measure, peer: Peer, result: Result) -> Row:
     what = f"{peer.title}: {measure.what}" + (", to ours" if measure.as_ratio else "")
     if result.failure:
         return Row(what, "", "", reached="failed", note=result.failure)
-    theirs = median(turn.figure for turn in result.theirs)
-    ours = median(turn.figure for turn in result.ours)
-    figure = result.ratio() if measure.as_ratio else max(turn.figure for turn in result.theirs)
-    note = peer.returns if not measure.as_ratio and figure else ""
+    theirs, ours = measure.of_all(result.theirs), measure.of_all(result.ours)
+    figure = result.ratio() if measure.as_ratio else theirs
+    note = peer.returns if not measure.as_ratio and theirs else ""
     return Row(what, measure.words(theirs), measure.words(ours), figure, doubt=result.doubts(), note=note)
 
 
@@ -298,7 +300,7 @@ def _our_cell(measure: Measure, columns: dict[Peer, Result]) -> str:
     turns = max((result.ours for result in columns.values()), key=len)
     if not turns:
         return "–"
-    figure = measure.words(median(turn.figure for turn in turns))
+    figure = measure.words(measure.of_all(turns))
     return f"1 ({figure})" if measure.as_ratio else figure
 
 
@@ -306,5 +308,5 @@ def _cell(measure: Measure, result: Result) -> str:
     if result.failure:
         return "failed"
     if not measure.as_ratio:
-        return measure.words(max(turn.figure for turn in result.theirs))
+        return measure.words(measure.of_all(result.theirs))
     return number(result.ratio()) + (" (invalid)" if result.doubts() else "")

@@ -44,7 +44,7 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Options
         yield Options(tmp_path, receiver, quick=False, full=False)
 
 
-def measure(**theirs: Any) -> Measure:
+def measure(*, as_ratio: bool = True, **theirs: Any) -> Measure:
     """Ours makes 100, 200 and 400 in its three turns."""
     ours = iter([100.0, 200.0, 400.0])
 
@@ -55,7 +55,9 @@ def measure(**theirs: Any) -> Measure:
             raise figure
         return Turn(figure)
 
-    return Measure("deliveries/s", lambda options: Turn(next(ours)), take_turn, lambda rate: f"{rate:.0f}/s")
+    return Measure(
+        "deliveries/s", lambda options: Turn(next(ours)), take_turn, lambda rate: f"{rate:.0f}/s", as_ratio
+    )
 
 
 @pytest.mark.slow
@@ -64,6 +66,15 @@ def test_peer_is_compared_with_our_turn_of_the_same_round(options: Options) -> N
     (row,) = comparison.compared(options, [FAST], [measure(fast=iter([50.0, 90.0, 300.0]))])
 
     assert (row.figure, row.baseline, row.ours) == (0.5, "90/s", "200/s")
+
+
+@pytest.mark.slow
+@pytest.mark.timed
+def test_worst_turn_counts_where_there_is_no_ratio(options: Options) -> None:
+    losses = measure(as_ratio=False, fast=iter([0.0, 300.0, 7.0]))
+    (row,) = comparison.compared(options, [FAST], [losses])
+
+    assert (row.figure, row.baseline, row.ours) == (300.0, "300/s", "400/s")
 
 
 @pytest.mark.slow
