@@ -43,7 +43,9 @@ BENCHMARKS = {
     "export-seam": "benchmarks.exports.export_seam",
     "feed-page": "benchmarks.feed.feed_page",
     "feed-proof": "benchmarks.feed.feed_proof",
+    "peers": "benchmarks.peers.comparison.peers",
 }
+ONLY_WHEN_NAMED = {"peers"}  # downloads packages, and takes an hour
 QUIET = 0.25  # load per core that leaves figures as they are
 
 
@@ -69,7 +71,10 @@ def _parser() -> argparse.ArgumentParser:
         "(DATABASE_URL and REDIS_URL, else the loopback defaults), in a database of its own.",
     )
     parser.add_argument(
-        "names", nargs="*", metavar="name", help=f"one of {', '.join(BENCHMARKS)}; all by default"
+        "names",
+        nargs="*",
+        metavar="name",
+        help=f"one of {', '.join(BENCHMARKS)}; by default all but {', '.join(ONLY_WHEN_NAMED)}",
     )
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="measure little and once, to see that all works")
@@ -85,7 +90,7 @@ def _run(chosen: argparse.Namespace, folder: Path) -> int:
     failed = 0
     print(_machine(), file=sys.stderr)
     print(heading(), flush=True)
-    for name in chosen.names or BENCHMARKS:
+    for name in wanted(chosen.names):
         began = time.monotonic()
         try:
             with sink(folder) as receiver:
@@ -95,6 +100,11 @@ def _run(chosen: argparse.Namespace, folder: Path) -> int:
             print(f"  {name} failed: {failure}", file=sys.stderr)
         print(f"  {name}: {time.monotonic() - began:.0f} s", file=sys.stderr)
     return failed
+
+
+def wanted(names: Sequence[str]) -> Sequence[str]:
+    """Those that are named, else all but those that run only then."""
+    return names or [name for name in BENCHMARKS if name not in ONLY_WHEN_NAMED]
 
 
 def _print(rows: Iterable[Row]) -> None:

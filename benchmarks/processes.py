@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -48,9 +49,11 @@ class Process:
         self._popen.stdin.write(json.dumps(message) + "\n")
         self._popen.stdin.flush()
 
-    def hear(self) -> Any:
-        """The next line that the process writes."""
+    def hear(self, within: float | None = None) -> Any:
+        """The next line that the process writes. `within` so many seconds where each line is asked for."""
         assert self._popen.stdout
+        if within is not None and not select.select([self._popen.stdout], [], [], within)[0]:
+            raise Failed(f"{self.name} said nothing for {within:.0f} s:\n{self._last_words()}")
         line = self._popen.stdout.readline()
         if not line:
             raise Failed(f"{self.name} ended with {self._popen.wait()}:\n{self._last_words()}")
@@ -94,10 +97,12 @@ class Process:
 
 
 @contextmanager
-def started(folder: Path, name: str, *arguments: str, **environment: str) -> Iterator[Process]:
-    """Run Python with these arguments and variables; ends the process in any case."""
+def started(
+    folder: Path, name: str, *arguments: str, program: str = sys.executable, **environment: str
+) -> Iterator[Process]:
+    """Run Python, or another program, with these arguments and variables; ends the process in any case."""
     with (folder / f"{name}.log").open("ab") as log:
-        process = Process([sys.executable, *arguments], environment, log=log, name=name)
+        process = Process([program, *arguments], environment, log=log, name=name)
         try:
             yield process
         finally:

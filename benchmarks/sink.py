@@ -12,6 +12,7 @@ the path selects its behavior:
 import asyncio
 import gzip
 import json
+import re
 import sys
 import urllib.request
 from collections.abc import Iterator
@@ -26,6 +27,9 @@ OK: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r
 FEE: Final = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{"fee":350}'
 ID_HEADER: Final = b"\r\nX-Service-Event-Id: "
 LENGTH_HEADER: Final = b"\r\nContent-Length: "
+# Of peers: some HTTP clients write the header in small letters, and some libraries send the ID only in the body.
+SMALL_LENGTH_HEADER: Final = LENGTH_HEADER.lower()
+ID_IN_BODY: Final = re.compile(rb'"serviceEventId": ?"([^"]*)"')
 BLOCK: Final = b"x" * 65536
 BOMB: Final = gzip.compress(bytes(64 * 1024 * 1024), 9) * 16  # gzip allows members in a row
 
@@ -67,17 +71,17 @@ class Connection(asyncio.Protocol):
             size = end + 4 + _body_length(data, end)
             if len(data) < size:
                 break
-            self._answer(data[:end])
+            self._answer(data[:end], data[end:size])
             data = data[size:]
         self._buffer = data
 
-    def _answer(self, head: bytes) -> None:
+    def _answer(self, head: bytes, body: bytes) -> None:
         _method, path, _version = head[: head.index(b"\r\n")].split(b" ")
         _, behaviour, *rest = path.split(b"/")
         if behaviour == b"-":
             self.transport.write(_told())
             return
-        arrivals.append((_header(head, ID_HEADER).decode(), self._began))
+        arrivals.append(((_header(head, ID_HEADER) or _id_in(body)).decode(), self._began))
         if behaviour == b"instant":
             self.transport.write(OK)
         elif behaviour == b"fee":
@@ -123,7 +127,13 @@ def _header(head: bytes, name: bytes) -> bytes:
 
 
 def _body_length(data: bytes, end: int) -> int:
-    return int(_header(data[:end], LENGTH_HEADER) or 0)
+    head = data[:end]
+    return int(_header(head, LENGTH_HEADER) or _header(head, SMALL_LENGTH_HEADER) or 0)
+
+
+def _id_in(body: bytes) -> bytes:
+    found = ID_IN_BODY.search(body)
+    return found[1] if found else b""
 
 
 def _told() -> bytes:

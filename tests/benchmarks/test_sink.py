@@ -44,6 +44,21 @@ def test_sink_counts_every_request_of_a_kept_connection(receiver: Sink) -> None:
     assert [delivery_id for delivery_id, _ in receiver.arrivals()] == [str(n) for n in range(200)]
 
 
+def test_sink_reads_the_id_in_the_body_and_a_length_in_small_letters_where_a_peer_sends_these(
+    receiver: Sink,
+) -> None:
+    body = b'{"data": {}, "serviceEventId": "three"}'
+    parts = urlsplit(receiver.url("instant/0"))
+    with socket.create_connection((parts.hostname, parts.port), timeout=5) as connection:
+        for _ in range(2):
+            connection.sendall(
+                b"POST /instant/0 HTTP/1.1\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
+            )
+            assert connection.recv(100).endswith(b"ok")
+
+    assert [delivery_id for delivery_id, _ in receiver.arrivals()] == ["three", "three"]
+
+
 def test_sink_waits_as_long_as_the_path_says_and_tells_when_the_request_came(receiver: Sink) -> None:
     began = time.monotonic()
     post(receiver.url("wait/300/0"))
