@@ -36,7 +36,7 @@ def last_run(request: HttpRequest, app: App) -> ChangeRun | None:
 
 
 @dataclass(frozen=True, slots=True)
-class SampleEvent:
+class SendableEvent:
     """An event that can be sent with sample data. `missing_scope` is what the install lacks to get it."""
 
     type: EventType
@@ -44,10 +44,10 @@ class SampleEvent:
     missing_scope: str
 
 
-def sample_events(installation: Installation) -> list[SampleEvent]:
+def sample_events(installation: Installation) -> list[SendableEvent]:
     lacking = set(without_scope(SAMPLES, installation.effective_scopes))
     found = (EVENTS[name] for name in SAMPLES)
     return [
-        SampleEvent(each, example_body(each), each.scope or "" if each.name in lacking else "")
+        SendableEvent(each, example_body(each), each.scope or "" if each.name in lacking else "")
         for each in found
     ]
