@@ -79,9 +79,8 @@ def submit(
     release: ReleaseMode = ReleaseMode.ALL,
     now: datetime | None = None,
 ) -> Submission:
-    """Submit the working copy for review. It can't be edited until the decision.
+    """Submit the working copy for review, as `version` unless that is empty. It can't be edited until the decision.
 
-    `version` becomes the working copy's number; empty, it keeps its own.
     `scope_reason` is shown to merchants, and only kept if the app asks for more scopes than were approved. `checks` add problems
     that higher-level apps find; `may_submit` may allow more than drafts; `release` is how the approved version will reach stores.
     Raises `Invalid` with all problems, `Conflict` for a status that doesn't allow it, `NotFound` for another developer's app, and
@@ -90,7 +89,7 @@ def submit(
     require_confirmed(developer)
     now = now or timezone.now()
     remarks = {"how_to_test": how_to_test.strip(), "scope_reason": scope_reason.strip()}
-    rules.check(remarks | ({"version": version} if version else {}))
+    rules.check(remarks | {"version": version or app.version})
     # Outside of the transaction, because a name lookup takes time. A concurrent edit checks its own URL.
     unreachable = [] if app.status == AppStatus.PENDING_REVIEW else rules.unreachable(app)
     with transaction.atomic():
@@ -99,9 +98,7 @@ def submit(
         releases.require_closed(locked)
         if not may_submit(locked):
             raise Conflict(_REFUSED_SUBMIT[AppStatus(locked.status)])
-        if found := missing(locked, checks, unreachable):
-            sentences = " ".join(problem["message"] for problem in found)
-            raise Invalid(f"The app can't be submitted yet. {sentences}", found, code="app_incomplete")
+        _require_complete(missing(locked, checks, unreachable))
         locked.version = version or locked.version
         changes = scope_changes(locked)
         if not changes["added_scopes"]:
@@ -120,6 +117,12 @@ def submit(
         _record(submission, ReviewKind.SUBMITTED, developer, now)
         app_submitted.send(Submission, submission=submission, now=now)
     return submission
+
+
+def _require_complete(problems: list[ErrorDetail]) -> None:
+    if problems:
+        sentences = " ".join(problem["message"] for problem in problems)
+        raise Invalid(f"The app can't be submitted yet. {sentences}", problems, code="app_incomplete")
 
 
 @transaction.atomic

@@ -135,7 +135,7 @@ def test_what_the_inbox_answers_is_chosen_without_scripts(new_page: NewPage, dis
     page.get_by_label("500 Internal Server Error").check()
     page.get_by_role("button", name="Save answer").click()
     page.get_by_role("button", name="Place a test order").click()
-    expect(page.get_by_text("was placed.")).to_be_visible()
+    expect(page.locator("#effects").get_by_text("was placed.")).to_be_visible()
     wait_until(InboxEntry.objects.exists)
     page.reload()
     expect(page.locator(".entries > li")).to_contain_text("500 Internal Server Error")
