@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
@@ -14,13 +14,13 @@ from typing import Final
 import psycopg
 
 from benchmarks import shops
-from benchmarks.dispatchers import dispatching
+from benchmarks.dispatchers import Dispatchers, dispatching
 from benchmarks.drain import BUSIEST_SINK, drained
 from benchmarks.latency import SETTLE, SLOWEST_PACE, Latencies, first_arrivals, pace_of, published
 from benchmarks.options import Options
 from benchmarks.peers import catalog
 from benchmarks.peers.catalog import PEERS, Peer
-from benchmarks.peers.environments import PATIENCE, Peering, install, peering
+from benchmarks.peers.environments import PATIENCE, WARM, Peering, install, peering
 from benchmarks.processes import Failed, wait_for
 from benchmarks.results import Row, milliseconds, number, paired
 from webhooks.models import Delivery, Webhook
@@ -147,7 +147,7 @@ def _busy(share: float) -> str:
 
 def _our_first_byte(options: Options) -> Turn:
     webhooks = _webhooks(options, "instant", 20)
-    run = published(options, webhooks, dispatching(options.folder), RATE, _seconds(options))
+    run = published(options, webhooks, _warm(options, webhooks), RATE, _seconds(options))
     return Turn(run.at(0.95), _slow(run))
 
 
@@ -159,8 +159,18 @@ def _their_first_byte(options: Options, peer: Peer) -> Turn:
 
 def _our_healthy(options: Options) -> Turn:
     webhooks = _webhooks(options, "hang", 100)
-    run = published(options, webhooks, dispatching(options.folder), RATE, _seconds(options), plainly=True)
+    run = published(options, webhooks, _warm(options, webhooks), RATE, _seconds(options), plainly=True)
     return Turn(run.at(0.99), _slow(run))
+
+
+@contextmanager
+def _warm(options: Options, webhooks: Sequence[Webhook]) -> Iterator[Dispatchers]:
+    """Ours, as warm as a peer after `warm_up`."""
+    with dispatching(options.folder) as running:
+        shops.add_due(webhooks[:1], 1)
+        shops.wait_until_sent(PATIENCE)
+        time.sleep(WARM)
+        yield running
 
 
 def _their_healthy(options: Options, peer: Peer) -> Turn:
