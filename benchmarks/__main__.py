@@ -30,6 +30,7 @@ BENCHMARKS = {
     "fan-out": "benchmarks.fanout.fan_out",
     "backlog": "benchmarks.backlog.backlog",
     "memory": "benchmarks.memory.memory",
+    "idle": "benchmarks.idle.idle",
     "product-list": "benchmarks.app_api.product_list",
     "call-log": "benchmarks.app_api.call_log",
     "call-log-load": "benchmarks.call_log.call_log_load",

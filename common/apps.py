@@ -6,6 +6,7 @@ from django.db.models.signals import post_migrate
 
 class CommonConfig(AppConfig):
     name = "common"
+    verbose_name = "Operation"
 
     def ready(self) -> None:
         post_migrate.connect(make_partitions)

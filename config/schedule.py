@@ -44,6 +44,7 @@ DAILY: Final = {
     "stores.tasks.remove_old_carts": (3, 27),
     "accounts.tasks.remove_ended_sign_ins": (3, 37),
     "installations.tasks.remove_old_grants": (3, 47),
+    "common.tasks.remove_old_objective_counts": (3, 52),
     "accounts.tasks.remove_old_security_events": (3, 57),
     "webhooks.tasks.audit_tables": (4, 7),
 }

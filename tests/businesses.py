@@ -103,6 +103,7 @@ OF_ALL = {
     "auth.Group_permissions",
     "auth.Permission",
     "contenttypes.ContentType",
+    "common.ObjectiveCount",
     "config.BackupRecord",
     "streams.Stream",
     "webhooks.DispatcherSlot",

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from activity.log import CallLog
+from common.observability.objectives import UnwrittenCounts
 from common.processes.write_behind import WriteBehind
 from common.web.limits import rate_limits
 from common.web.requests import Request
@@ -45,6 +46,7 @@ def _rows_behind_requests_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are written where a test calls `flush()`, and by no thread into another test's database."""
     monkeypatch.setattr("activity.log._log", CallLog())
     monkeypatch.setattr("extensions.hooks.skipped._skipped", SkippedCalls())
+    monkeypatch.setattr("common.observability.objectives._counts", UnwrittenCounts())
     monkeypatch.setattr(WriteBehind, "start", lambda self: None)
 
 

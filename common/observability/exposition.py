@@ -25,6 +25,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from common import counts
+from common.observability.objectives import OBJECTIVES
 from common.web import bearer
 
 log = logging.getLogger(__name__)
@@ -123,9 +124,23 @@ def _disk() -> Iterator[Metric]:
     yield gauge("disk_free_bytes", "What is free of it.", disk.free)
 
 
+def _objectives() -> Iterator[Metric]:
+    targets = family(
+        "objective_target", "The share of an objective's events that should be good.", "objective"
+    )
+    for each in OBJECTIVES:
+        targets.add_metric([each.name], each.target)
+    yield targets
+
+
 _READ: Final = CollectorRegistry()
 _shown: Final[dict[str, _Source]] = {}
-OF_PROCESSES: Final[dict[str, Figures]] = {"version": _info, "memory": _memory, "disk": _disk}
+OF_PROCESSES: Final[dict[str, Figures]] = {
+    "version": _info,
+    "memory": _memory,
+    "disk": _disk,
+    "objectives": _objectives,
+}
 show(OF_PROCESSES)
 
 

@@ -12,12 +12,16 @@ from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter, Gauge, Histogram
 
 from common import counts  # noqa: F401  before anything is counted
+from common.observability import objectives
+from common.observability.objectives import Objective
 
 # Every first part in config/urls.py but those of probes and crawlers.
 ROOTS: Final = frozenset(
     "app-api webhooks developer auth oauth .well-known portal merchant marketplace media static docs sdk licenses search theme "
     "store admin accounts inbox".split()
 )
+CHECKOUT: Final = ("storefront:checkout", "GET"), ("storefront:checkout", "POST"), ("appapi:orders", "POST")
+NOT_MEASURED: Final = ("appapi:unknown", "appapi:webhook-test")  # no route; waits for an app's server
 LONG_POLL: Final = "developer_api:listener_work"  # waits for work up to 20 seconds: slow on purpose
 
 ANSWERS: Final = Counter(
@@ -93,6 +97,16 @@ def _class_of(request: HttpRequest) -> str:
     return root_of(request.path)
 
 
+def _objective_of(request: HttpRequest, status: int) -> Objective | None:
+    """None for what no objective is about. Strangers, and those who call too often, can't make the API look better."""
+    name = request.resolver_match.view_name if request.resolver_match else ""
+    if (name, request.method) in CHECKOUT:
+        return objectives.CHECKOUT
+    if name.startswith("appapi:"):
+        return None if status in (401, 429) or name in NOT_MEASURED else objectives.API
+    return objectives.PORTAL if name.startswith("portal:") and request.method == "GET" else None
+
+
 class AnswersMiddleware:
     """Counts every response, the time that it took, and the threads that are busy. It is the outermost middleware."""
 
@@ -106,5 +120,9 @@ class AnswersMiddleware:
             response = self.get_response(request)
         root = _class_of(request)
         ANSWERS.labels(root, f"{response.status_code // 100}xx").inc()
-        SECONDS.labels(root).observe(perf_counter() - began)
+        took = perf_counter() - began
+        SECONDS.labels(root).observe(took)
+        if objective := _objective_of(request, response.status_code):
+            good = response.status_code < 500 and took <= objective.within
+            objective.count(good=int(good), bad=int(not good))
         return response

@@ -1,7 +1,7 @@
 """Writing rows behind requests: they leave them in memory, and a thread of the process writes them in batches.
 
-The thread starts at the first call of `start`, so that a server may fork before. A stop of the process writes the rest; a
-kill loses the rows of the last half second.
+The thread starts at the first call of `start`, so that a server may fork before, and sleeps while there is nothing to write. A stop
+of the process writes the rest; a kill loses the rows of the last half second, or of `every`.
 """
 
 import threading
@@ -19,11 +19,14 @@ class WriteBehind(ABC):
     """The thread of a process that writes one kind of rows."""
 
     name: ClassVar[str]
+    every: ClassVar[float] = EVERY
+    keeps_session: ClassVar[bool] = True  # of the database, between batches
 
     def __init__(self) -> None:
         self.refused = False  # whether the database refused the last batch
         self._writing = threading.Lock()
         self._stopping = threading.Event()
+        self._has_come = threading.Event()
         self._thread: threading.Thread | None = None
 
     @property
@@ -35,7 +38,9 @@ class WriteBehind(ABC):
         """Write the oldest batch. Returns its number of rows; sets `refused` if it has to be tried again later."""
 
     def start(self) -> None:
-        """Start the thread, unless it runs."""
+        """Say that there is work. Starts the thread, unless it runs."""
+        if not self._has_come.is_set():
+            self._has_come.set()
         if self._thread is not None:
             return
         with self._writing:
@@ -55,6 +60,7 @@ class WriteBehind(ABC):
     def stop(self) -> None:
         """At the end of the process: the thread ends, and what is left is written."""
         self._stopping.set()
+        self._has_come.set()
         if self._thread is None:
             return
         self._thread.join(STOP_TIMEOUT)
@@ -63,10 +69,19 @@ class WriteBehind(ABC):
             connections.close_all()
 
     def _run(self) -> None:
-        wait = EVERY
-        while not self._stopping.wait(wait):
-            wait = EVERY
+        wait = self.every
+        while True:
+            self._has_come.wait()
+            if self._stopping.wait(wait):
+                break
+            self._has_come.clear()  # before the look, so that later work sets it again
+            wait = self.every
             if self.has_work:
                 close_old_connections()
                 self.flush()
-                wait = RETRY if self.refused else EVERY
+                if not self.keeps_session:
+                    connections.close_all()
+            if self.refused and self.has_work:
+                wait = RETRY
+                self._has_come.set()
+        connections.close_all()

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.conf import settings
+from django.contrib.auth.models import Permission
 from django.core.files import File
 
 from accounts.enums import Role
@@ -41,7 +42,8 @@ def seed(*, busy: Sequence[datetime] = ()) -> bool:
         fill_store(business=made.business, busy=busy)
         dress_store(made.business)
     if not User.objects.filter(email=REVIEWER).exists():
-        create_reviewer(email=REVIEWER, name="Rae Reviewer", password=PASSWORD)
+        reviewer = create_reviewer(email=REVIEWER, name="Rae Reviewer", password=PASSWORD)
+        reviewer.user_permissions.add(Permission.objects.get(codename="view_objectivecount"))
     for person in User.objects.filter(email__in=[DEVELOPER, MERCHANT, REVIEWER]):
         confirm(user=person)
     return is_new

@@ -28,9 +28,9 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}  # a file, since threads share it
 else:
     DATABASES["default"]["ENGINE"] = "common.db.postgresql"
-    DATABASES["default"]["CONN_MAX_AGE"] = 600
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"]["OPTIONS"] = NOTICE_SILENCE | DATABASES["default"].get("OPTIONS", {})
+DATABASES["default"]["CONN_MAX_AGE"] = 600  # seconds; SQLite, too, takes milliseconds to read its schema
 # A pooler that lends its sessions for single transactions has no place for what a session keeps: a cursor that outlives its
 # transaction, or the settings of dispatchers, which therefore refuse to start.
 DATABASE_POOLER = choice("DATABASE_POOLER", ("", "transaction"))

@@ -21,6 +21,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from accounts.models import Business
 from common.http.exchanges import ErrorClass
 from common.observability.metrics import EXPORTS, HOOK_CALLS, HOOK_SECONDS, MAILS, NOT_LIMITED, PUT_OFF, TASKS
+from common.observability.objectives import BURNS, LEAST_BAD, OBJECTIVES, Burn
 from config.celery import app as celery_app
 from config.models import BackupRecord
 from config.observability import certificates, gauges, scheduler_seen
@@ -204,6 +205,33 @@ def test_every_alert_has_a_runbook_and_every_runbook_an_alert() -> None:
         assert rule["labels"]["severity"] in ("page", "ticket")
 
 
+def test_budgets_burn_as_the_objectives_say() -> None:
+    """The page of service levels reads the same description."""
+    expressions = {rule["alert"]: " ".join(rule["expr"].split()) for rule in rules()}
+    for alert in {burn.alert for burn in BURNS}:
+        assert expressions[alert] == " or ".join(query_of(burn) for burn in BURNS if burn.alert == alert)
+
+
+def query_of(burn: Burn) -> str:
+    long, short = prometheus_time(burn.long), prometheus_time(burn.short)
+
+    def burns(window: str) -> str:
+        bad = f'sum by (objective) (rate({EVENTS}{{outcome="bad"}}[{window}]))'
+        share = f"{bad} / sum by (objective) (rate({EVENTS}[{window}]))"
+        return f"{share} > {burn.factor:g} * (1 - max by (objective) ({TARGET}))"
+
+    enough = f'sum by (objective) (increase({EVENTS}{{outcome="bad"}}[{long}])) >= {LEAST_BAD}'
+    return f"( {burns(long)} and {burns(short)} and {enough} )"
+
+
+def prometheus_time(window: timedelta) -> str:
+    minutes = window // timedelta(minutes=1)
+    for unit, size in (("d", 1440), ("h", 60)):
+        if minutes % size == 0:
+            return f"{minutes // size}{unit}"
+    return f"{minutes}m"
+
+
 def test_alerts_named_in_dashboards_exist() -> None:
     named = {
         name
@@ -230,8 +258,22 @@ DRILL = "extension_platform_restore_drill_age_seconds"
 ARCHIVE = "extension_platform_wal_archive_age_seconds"
 FAILURES = "extension_platform_wal_archive_failures_total"
 UP = 'up{job="extension-platform",instance="web"}'
+EVENTS = "extension_platform_objective_events_total"
+TARGET = "extension_platform_objective_target"
+TARGETS = {each.name: each.target for each in OBJECTIVES}
+
+
+def events(good: str, bad: str, objective: str = "api") -> dict[str, str]:
+    """The series of an objective, given both counters by the minute."""
+    return {
+        f'{EVENTS}{{objective="{objective}",outcome="good"}}': good,
+        f'{EVENTS}{{objective="{objective}",outcome="bad"}}': bad,
+        f'{TARGET}{{objective="{objective}"}}': f"{TARGETS[objective]}x4500",
+    }
+
+
 # Series by the minute as promtool writes them: first value + step x times. Then hours, the alert, and for which labels it fires.
-FIRES: list[tuple[dict[str, str], int, str, list[dict[str, str]]]] = [
+FIRES: list[tuple[dict[str, str], float, str, list[dict[str, str]]]] = [
     *(
         (
             {f'{SECONDS}{{root="{root}",le="{le}"}}': f"0+{step}x180" for le, step in slow.items()},
@@ -292,6 +334,24 @@ FIRES: list[tuple[dict[str, str], int, str, list[dict[str, str]]]] = [
         ({'extension_platform_certificate_seconds_left{host="h"}': f"{days * 86_400}-60x180"}, 2, "CertificateEnds", fires)
         for days, fires in [(14, [{"host": "h"}]), (15, [])]
     ),
+    *(
+        (events(f"0+{100_000 - bad}x400", f"0+{bad}x400", name), 6, "BudgetBurnsFast", fires)
+        for name, target in TARGETS.items()
+        for bad, fires in [(round(6.1e5 * (1 - target)), [{"objective": name}]), (round(5.9e5 * (1 - target)), [])]
+    ),
+    # A good day, and the three before it: half of the budget.
+    *((events("0+9995x4400", "0+5x4400"), 73, alert, []) for alert in ("BudgetBurnsFast", "BudgetBurnsSlowly")),
+    # Half a minute of nothing but errors, in the hour before and five minutes ago.
+    *((events("0+100x4400", f"0x{bad_at} 50x300"), 73, "BudgetBurnsFast", []) for bad_at in (4340, 4375)),
+    (events("0+100x400", "0x330 0+50x100"), 6, "BudgetBurnsFast", [{"objective": "api"}]),
+    # They were burning until half an hour ago.
+    (events("0+100x400", "0x300 0+50x25 1250x100"), 6, "BudgetBurnsFast", []),
+    # A quiet hour with few events: 9 of 15 are bad, then 10 of 16.
+    (events("0x60 0+1x6 6x60", "0x70 0+1x9 9x60"), 1.4, "BudgetBurnsFast", []),
+    (events("0x60 0+1x6 6x60", "0x70 0+1x12 12x60"), 1.4, "BudgetBurnsFast", [{"objective": "api"}]),
+    (events("0+9980x4400", "0+20x4400"), 73, "BudgetBurnsFast", []),
+    (events("0+9980x4400", "0+20x4400"), 73, "BudgetBurnsSlowly", [{"objective": "api"}]),
+    (events("0+9980x4400", "0+20x3960 79200x440"), 73, "BudgetBurnsSlowly", []),  # over for 6 hours
 ]  # fmt: skip
 
 
@@ -299,30 +359,35 @@ FIRES: list[tuple[dict[str, str], int, str, list[dict[str, str]]]] = [
 def test_alerts_fire_when_they_should(tmp_path: Path) -> None:
     if shutil.which("promtool") is None:
         pytest.skip("promtool is not installed")
-    by_name = {rule["alert"]: rule for rule in rules()}
+    files = [write_tests(tmp_path, rule) for rule in rules() if rule["alert"] in {row[2] for row in FIRES}]
+    tested = subprocess.run(
+        ["promtool", "test", "rules", *map(str, files)], capture_output=True, text=True, check=False
+    )
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+
+
+def write_tests(folder: Path, rule: dict[str, Any]) -> Path:
+    """For promtool: one alert in a file of its own, or it would evaluate all of them for each minute of each row."""
+    alert = rule["alert"]
     tests = [
         {
             "interval": "1m",
             "input_series": [{"series": name, "values": values} for name, values in series.items()],
             "alert_rule_test": [{
-                "eval_time": f"{hours}h",
+                "eval_time": f"{round(60 * hours)}m",
                 "alertname": alert,
-                "exp_alerts": [{"exp_labels": by_name[alert]["labels"] | labels} for labels in fires],
+                "exp_alerts": [{"exp_labels": rule["labels"] | labels} for labels in fires],
             }],
         }
-        for series, hours, alert, fires in FIRES
+        for series, hours, name, fires in FIRES
+        if name == alert
     ]  # fmt: skip
-    # Without annotations, which hold the values.
-    bare = [{key: value for key, value in rule.items() if key != "annotations"} for rule in rules()]
-    (tmp_path / "rules.yml").write_text(yaml.safe_dump({"groups": [{"name": "rules", "rules": bare}]}))
-    (tmp_path / "tests.yml").write_text(yaml.safe_dump({"rule_files": ["rules.yml"], "tests": tests}))
-    tested = subprocess.run(
-        ["promtool", "test", "rules", str(tmp_path / "tests.yml")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert tested.returncode == 0, tested.stdout + tested.stderr
+    bare = {key: value for key, value in rule.items() if key != "annotations"}  # which hold the values
+    groups = {"groups": [{"name": "rules", "rules": [bare]}]}
+    (folder / f"{alert}.yml").write_text(yaml.safe_dump(groups))
+    file = folder / f"{alert}_tests.yml"
+    file.write_text(yaml.safe_dump({"rule_files": [f"{alert}.yml"], "tests": tests}))
+    return file
 
 
 def attempt(

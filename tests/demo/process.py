@@ -48,6 +48,11 @@ class Demo:
             raise
         return self
 
+    @property
+    def pid(self) -> int:
+        assert self._process
+        return self._process.pid
+
     def environment(self) -> dict[str, str]:
         return {
             **{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},

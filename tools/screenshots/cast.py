@@ -56,7 +56,7 @@ def seed(app_url: str) -> SimpleNamespace:
         framed=framed(dana, person("Lena Vogel", Role.MERCHANT, business_name="Vogel Ceramics"), app_url),
         at_shop=at_shop,
         rae=rae,
-        ada=create_reviewer(email="ada@example.com", name="Ada Brandt"),  # without a test store
+        ada=operator(create_reviewer(email="ada@example.com", name="Ada Brandt")),  # without a test store
         **apps,
         **listed_apps(mira),
         **reviews_of(person("Ines Faro", Role.DEVELOPER), rae),
@@ -67,6 +67,18 @@ def seed(app_url: str) -> SimpleNamespace:
     )
     made.__dict__.update(staff_of(mira, person("Sofia Brandão", Role.MERCHANT, business_name="Brandão Tea")))
     return made
+
+
+def operator(ada: Any) -> Any:
+    """She sees the service levels, too, of a month with a bad hour."""
+    from django.contrib.auth.models import Permission
+    from django.utils import timezone
+
+    from config.demo.history.levels import count_objectives
+
+    count_objectives(now=timezone.now())
+    ada.user_permissions.add(Permission.objects.get(codename="view_objectivecount"))
+    return ada
 
 
 def staff_of(mira: Any, sofia: Any) -> dict[str, Any]:

@@ -429,6 +429,7 @@ SHOTS = [
     ),
     Shot("store-404", STORE + "products/nothing/", status=404),
     Shot("admin", "/admin/", "rae"),
+    Shot("service-levels", "/admin/common/objectivecount/", "ada"),
     Shot("review-queue", "/admin/marketplace/submission/", "rae"),
     Shot("review-queue-held", "/admin/marketplace/submission/?state=held", "rae"),
     Shot("review-queue-decided", "/admin/marketplace/submission/?state=decided", "rae"),

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
 from time import monotonic
 from typing import Any, Final
 from uuid import UUID
@@ -84,6 +85,12 @@ class Peek:
             self._next_due = waiting.order_by("due_at").values_list("due_at", flat=True).first()
             self._written = written
         return self._next_due is not None and self._next_due <= now
+
+    def due_in(self, now: datetime) -> float:
+        """Seconds until what is due next, if the last look learned of it."""
+        if self._next_due is None or self._next_due <= now:
+            return inf
+        return (self._next_due - now).total_seconds()
 
 
 def _writes() -> tuple[int, int]:

@@ -21,7 +21,7 @@ from common.db.outages import is_outage
 from common.db.transactions import forbid_transaction
 from common.files.disks import is_full
 from common.observability.metrics import PUT_OFF
-from webhooks.engine import claims, listeners, planning, preparation, recording
+from webhooks.engine import claims, listeners, planning, preparation, recording, wakeup
 from webhooks.engine.claims import Claim, LostLeases
 from webhooks.engine.clocks import DatabaseClock
 from webhooks.engine.judging import Judge, due_again
@@ -79,6 +79,7 @@ class Dispatcher:
         self._planned = False
         self._may_have_lost_claims = False
         self._failing = False
+        self._woken = False
         self._rest = REST
         self._look_at = self._record_at = self._free_lost_at = self._compare_clocks_at = 0.0
         self._others_until = 0.0
@@ -90,18 +91,24 @@ class Dispatcher:
         Returns the number of recorded attempts.
         """
         try:
-            while not self._stop.is_set():
-                with self._surviving_outages():
-                    self._step()
-                if idle is not None and self._idle_for() >= idle:
-                    break
-                self._collect(until=self._wake_at())
+            with wakeup.waking(self._wake):
+                while not self._stop.is_set():
+                    with self._surviving_outages():
+                        self._step()
+                    if idle is not None and self._idle_for() >= idle:
+                        break
+                    self._collect(until=self._wake_at())
             self._finish()
         finally:
             with self._surviving_outages():
                 self._slot.leave()
                 planning.as_usual()
         return self._recorded
+
+    def _wake(self) -> None:
+        """Another thread has changed deliveries."""
+        self._woken = True
+        self._sender.stop_waiting()
 
     def _step(self) -> None:
         """Record pending results, then claim and send."""
@@ -117,6 +124,8 @@ class Dispatcher:
         if now >= self._free_lost_at:
             self._free_lost_at = now + FREE_LOST_EVERY
             self._lost_leases.free(self._clock.now())
+        if self._woken:
+            self._woken, self._rest, self._look_at = False, REST, self._others_until
         if now >= self._look_at:
             self._look()
         self._failing = False
@@ -158,10 +167,12 @@ class Dispatcher:
             self._send(claimed, began)
         else:
             self._rest_longer(CLAIMS_SLOW_DOWN)
-        self._look_at = max(monotonic() + self._rest, self._others_until)
+        rest = min(self._rest, self._peek.due_in(self._clock.now()))
+        self._look_at = max(monotonic() + rest, self._others_until)
 
     def _rest_longer(self, slow_down: float) -> None:
-        self._rest = min(self._rest * slow_down, LONGEST_REST * self._slot.share)
+        longest = wakeup.LONGEST_REST if wakeup.is_heard() else LONGEST_REST * self._slot.share
+        self._rest = min(self._rest * slow_down, longest)
         self._idle_since = min(self._idle_since, monotonic())
 
     def _send(self, claimed: list[Claim], claimed_at: float) -> None:

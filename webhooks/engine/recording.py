@@ -7,17 +7,22 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 from uuid import UUID
 
 import orjson
 from django.db import connection, transaction
 
 from common.db.prepared import Prepared
+from common.observability.objectives import FIRST_ATTEMPTS
 from webhooks.engine.claims import Claim, held
 from webhooks.enums import DeliveryStatus, Pace
 from webhooks.models import Attempt, Delivery, Endpoint
 
 log = logging.getLogger(__name__)
+
+IN_TIME: Final = timedelta(seconds=FIRST_ATTEMPTS.within)
+UNHEALTHY: Final = (Pace.SLOW, Pace.SILENT)  # endpoints whose deliveries wait for one another
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,21 @@ def record(results: Sequence[AttemptResult], *, plainly: bool = False) -> int:
                 each.http_status,
                 each.error_class or "success",
             )
+    _count_first_attempts([each for id_, each in latest.items() if id_ in counted])
     return len(counted)
+
+
+def _count_first_attempts(results: Sequence[AttemptResult]) -> None:
+    """For the service's objectives."""
+    late = [each.attempted_at - each.claim.due_at > IN_TIME for each in results if _is_measured(each)]
+    if late:
+        FIRST_ATTEMPTS.count(good=late.count(False), bad=late.count(True))
+
+
+def _is_measured(result: AttemptResult) -> bool:
+    claim = result.claim
+    is_ours = not (result.by_listener or claim.by_store_clock)
+    return is_ours and claim.attempts_made == 0 and claim.pace not in UNHEALTHY
 
 
 def _latest(results: Sequence[AttemptResult]) -> dict[UUID, AttemptResult]:

@@ -72,6 +72,10 @@ class InFlight:
         if len(self._answered) >= self._enough:
             self._enough_came.set()
 
+    def stop_waiting(self) -> None:
+        """Let `answers` return now. For any thread."""
+        self._enough_came.set()
+
     def answers(self, *, until: float) -> list[Answered]:
         """The finished attempts, as soon as there are many or at `until`. Removes them from `in_flight`."""
         self._enough = max(1, min(WORTH_WAKING, len(self._in_flight)))

@@ -188,6 +188,7 @@ def _settle(erasure_id: UUID, now: datetime) -> bool:
     if erasure.state == before:
         return False
     erasure.save(update_fields=["state", "sent_at", "confirmed_at", "answer"])
+    of_businesses.count_outcome(ErasureState(erasure.state))
     if erasure.state not in GOING_ON:
         _blank_event(erasure.event_id)
     return True

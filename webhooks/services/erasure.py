@@ -21,6 +21,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.errors import Conflict
+from common.observability.objectives import ERASURES
 from common.times import iso
 from installations.enums import HistoryKind
 from installations.models import Installation
@@ -220,10 +221,18 @@ def _move_on(erasure: Erasure, state: ErasureState, attempts: Sequence[Attempt])
     if confirmed:
         erasure.confirmed_at = at
     _move(erasure, state, at, note)
+    count_outcome(state)
     if state in erasure_mails.NEWS:
         transaction.on_commit(partial(erasure_mails.mail_merchant, erasure.pk))
     if state == ErasureState.OVERDUE:
         log.error("%s, due %s, was not confirmed by any attempt. %s.", erasure, iso(erasure.due_at), note)
+
+
+def count_outcome(state: ErasureState) -> None:
+    """For the service's objectives, after the commit. A request that was resent has a second outcome."""
+    if state in (ErasureState.CONFIRMED, ErasureState.OVERDUE):
+        confirmed = state == ErasureState.CONFIRMED
+        transaction.on_commit(partial(ERASURES.count, good=int(confirmed), bad=int(not confirmed)))
 
 
 def is_success(http_status: int | None) -> bool:

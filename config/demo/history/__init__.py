@@ -10,6 +10,7 @@ from django.db import reset_queries, transaction
 
 from config.demo.history.apps import lead_to_no_server, list_apps
 from config.demo.history.calls import log_calls
+from config.demo.history.levels import count_objectives
 from config.demo.history.reviews import put_in_review
 from config.demo.history.sample_app import move_back
 from config.demo.history.stores import open_stores
@@ -35,4 +36,5 @@ def write_history(*, now: datetime) -> None:
     log_calls(installation=installation, now=now)
     bring_visitors(business=installation.business)
     count_recent(now=now)
+    count_objectives(now=now)
     reset_queries()  # kept with `DEBUG`, and these are long
