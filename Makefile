@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 # Where nothing may be cached, pytest rewrites every test module again: 20 s of each worker.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected lint audit format bench soak soak-unprotected screenshots release mutants clean
+.PHONY: demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected explore lint audit format bench soak soak-unprotected screenshots release mutants clean
 
 demo: $(VENV)/.runtime ## the whole product on its embedded default
 	@DEBUG=$${DEBUG-1} ALLOW_LOCAL_DESTINATIONS=$${ALLOW_LOCAL_DESTINATIONS-$${DEBUG-1}} exec $(BIN)/python manage.py demo
@@ -43,6 +43,11 @@ test-faults-unprotected: $(VENV)/.development ## the same with each protection t
 
 test-attacks-unprotected: $(VENV)/.development ## attacks on the wire with each protection taken out: they have to succeed
 	$(BIN)/python -m pytest -m attack tests/security --unprotected $(ARGS)
+
+SEARCH ?= tests/explored
+
+explore: $(VENV)/.development ## schedules of the delivery engine, at each statement (docs/faults.md); ARGS="--schedules 5000 --seed 7"
+	$(BIN)/python -m pytest -n 2 --timeout=0 -m search $(SEARCH) $(ARGS)
 
 mutants: $(VENV)/.development ## rules that no test holds, by changes of single terms; ARGS="stores/services/payments.py" for less
 	$(BIN)/python -m tests.mutants $(ARGS)

@@ -97,7 +97,7 @@ PROTECTIONS: Final = {
     ),
     "second look at what was claimed before a pause": Change(
         "webhooks.engine.dispatcher",
-        "if monotonic() - claimed_at > ALIVE_FOR.total_seconds():",
+        "if monotonic() - self._slot.beaten_at > ALIVE_FOR.total_seconds():",
         "if False:",
     ),
     "start by beat": Change(

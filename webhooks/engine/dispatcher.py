@@ -164,7 +164,7 @@ class Dispatcher:
         elif claimed := claims.claim(room, self._clock.now(), self._slot.id):
             self._rest, self._idle_since = REST, inf
             self._others_until = began + TURN * (self._slot.share - 1)
-            self._send(claimed, began)
+            self._send(claimed)
         else:
             self._rest_longer(CLAIMS_SLOW_DOWN)
         rest = min(self._rest, self._peek.due_in(self._clock.now()))
@@ -175,10 +175,10 @@ class Dispatcher:
         self._rest = min(self._rest * slow_down, longest)
         self._idle_since = min(self._idle_since, monotonic())
 
-    def _send(self, claimed: list[Claim], claimed_at: float) -> None:
+    def _send(self, claimed: list[Claim]) -> None:
         forbid_transaction()
         prepared = preparation.prepare(claimed)
-        if monotonic() - claimed_at > ALIVE_FOR.total_seconds():
+        if monotonic() - self._slot.beaten_at > ALIVE_FOR.total_seconds():
             prepared.messages = self._still_leased(prepared.messages)
         self._sender.send(prepared.messages)
         if prepared.listened:

@@ -8,6 +8,7 @@ import os
 import socket
 import threading
 from datetime import timedelta
+from math import inf
 from time import monotonic
 from typing import Final
 
@@ -46,6 +47,7 @@ class Slot:
 
     def __init__(self) -> None:
         self.id: int | None = None
+        self.beaten_at = -inf  # the last heartbeat, by the monotonic clock
         self.share = 1.0  # how many dispatchers ran for each one that is needed, a few seconds ago
         self._beats = 0
         self._beat_at = 0.0
@@ -56,7 +58,8 @@ class Slot:
         `holding`: results can't be recorded, so the leases last for `HOLD_FOR` from now, also beyond their end. This is written
         at each call. Creates the row for a new dispatcher, or for one that was paused so long that its row was deleted.
         """
-        if monotonic() < self._beat_at and not holding:
+        began = monotonic()
+        if began < self._beat_at and not holding:
             return
         seen_at = Now() + (HOLD_FOR if holding else timedelta())
         if not self._row().update(seen_at=seen_at):
@@ -65,6 +68,7 @@ class Slot:
         if self._beats == 1 or self._beats % COUNT_EVERY == 0:
             self.share = max(1.0, claiming().count() / DISPATCHERS)
         self._beats += 1
+        self.beaten_at = began
         self._beat_at = monotonic() + BEAT_EVERY
 
     def leave(self) -> None:
