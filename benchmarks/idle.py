@@ -17,7 +17,7 @@ from benchmarks.results import Goal, Row, milliseconds, number
 from tests.demo.process import Demo, Newcomer
 from webhooks.services.publishing import publish
 
-SETTLE = 30.0  # seconds until the work of the start-up is over
+SETTLE = 30.0  # seconds, for what the start still does
 IDLE = 300.0  # seconds
 QUIET = 60.0  # seconds before a delivery
 
