@@ -72,15 +72,15 @@ class Book:
     requests: list[Sent] = field(default_factory=list)
     owners: dict[int, tuple[Seat, int]] = field(default_factory=dict)  # of slots: the seat and its life
     died: dict[tuple[str, int], float] = field(default_factory=dict)
-    touched: set[UUID] = field(default_factory=set)  # by people, since their last claim
+    touched: dict[UUID, int] = field(default_factory=dict)  # by people: the fence after that
 
     # What people and the store did
 
     def changed_by_people(self, rows: dict[UUID, DeliveryRow], published: int) -> None:
         require(len(rows) == published, "Each event is written for each webhook that gets it, or not at all.")
-        self.touched |= {
-            id_ for id_, row in rows.items() if id_ in self.rows and row.fence != self.rows[id_].fence
-        }
+        for id_, row in rows.items():
+            if id_ in self.rows and row.fence != self.rows[id_].fence:
+                self.touched[id_] = row.fence
         self.rows = rows
 
     # What a dispatcher wrote
@@ -117,7 +117,6 @@ class Book:
             before.due_at is not None and before.due_at <= now + TOLERATED,
             "Nothing is claimed before it is due.",
         )
-        self.touched.discard(after.id)
 
     def _freed(self, seat: Seat, before: DeliveryRow, now: datetime, elapsed: float) -> None:
         """A lease has ended without a result."""
@@ -160,7 +159,7 @@ class Book:
         require(row is not None, "Nothing is sent before it is committed.")
         assert row
         self.requests.append(request)
-        if row.id not in self.touched:
+        if request.fence >= self.touched.get(row.id, 0):  # else people have ended the lease meanwhile
             leased = row.lease_until is not None and row.fence == request.fence
             require(leased, "A dispatcher sends only what it holds the lease of.")
         require(may_get, "An endpoint that has ended gets nothing.")

@@ -39,11 +39,11 @@ class Reply(NamedTuple):
 
 USUAL: Final = Reply(200, None, 0.05)
 ANSWERS: Final = {
+    "nothing within 10 s": Reply(None, "timeout_response", 10.0),
     "500": Reply(500, "http_5xx", 0.05),
     "410": Reply(410, "http_4xx", 0.05),
     "200 after 9 s": Reply(200, None, 9.0),
     "500 after 9 s": Reply(500, "http_5xx", 9.0),
-    "nothing within 10 s": Reply(None, "timeout_response", 10.0),
     "no connection": Reply(None, "refused", 0.05),
 }
 

@@ -1,10 +1,8 @@
 """The search: depth first up to a bound of deviations, then at random by a seed. What it finds is shrunk."""
 
-from collections.abc import Iterator
-from itertools import chain, takewhile, zip_longest
-from math import inf
+from collections.abc import Iterable, Iterator
+from itertools import chain, zip_longest
 from random import Random
-from time import monotonic
 from typing import Final
 
 from tests.explored.explorer import Explorer
@@ -56,12 +54,8 @@ def by_turns(*searches: Iterator[Explored]) -> Iterator[Explored]:
         yield from filter(None, outcomes)
 
 
-def first_broken(outcomes: Iterator[Explored], *, within: float = inf) -> Explored | None:
-    """The first that breaks a rule. None if there is none in so many seconds."""
-    end = monotonic() + within
-    return next(
-        (outcome for outcome in takewhile(lambda _: monotonic() < end, outcomes) if outcome.broken), None
-    )
+def first_broken(outcomes: Iterable[Explored]) -> Explored | None:
+    return next((outcome for outcome in outcomes if outcome.broken), None)
 
 
 def shrunk(explorer: Explorer, found: Explored) -> Explored:
