@@ -247,7 +247,7 @@ def _under_way(options: Options) -> set[str]:
 
 def _lost(options: Options, wanted: set[str], arrived: set[str]) -> int:
     """How many of those wanted don't arrive, however long after the restart."""
-    end = time.monotonic() + (LATEST / 4 if options.quick else LATEST)
+    end = time.monotonic() + LATEST  # also if `quick`: some come back after a minute
     while not wanted <= arrived and time.monotonic() < end:
         time.sleep(0.2)
         arrived.update(first_arrivals(options))
