@@ -459,11 +459,6 @@ PROTECTIONS: Final = {
         "return self.release.includes(row.pk) or row.is_own or self._converts(row)",
         "return True",
     ),
-    "halt of a release": Change(
-        "installations.services.approval",
-        "        if self.release.state != ReleaseState.ROLLING:\n",
-        "        if False:\n",
-    ),
     "agreement before a taken-back version": Change(
         "installations.services.approval",
         "            row.agreed_version_id = row.earlier_agreed_version_id or row.agreed_version_id\n",

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from time import process_time
 from typing import Any, ClassVar
 
 from hypothesis import strategies as st
@@ -26,18 +25,15 @@ named = st.sampled_from((None, frozenset({BASE})))
 
 class Lives(RuleBasedStateMachine):
     world: ClassVar[World]
-    steps: ClassVar[int]  # of the newest life
-    violations: ClassVar[list[float]]  # when they were found, in seconds of this process
     codes = Bundle("codes")
 
     def __init__(self) -> None:
         super().__init__()
-        type(self).steps = 0
         self.is_over = False
         self._life = self.world.one_life()
         self._life.__enter__()
         self.life = Life(FIRST, self.world.now)
-        self.review: bool | None = None  # whether what is in review is to be released in steps
+        self.review: bool | None = None  # whether what is in review will be released in steps
         self.has_moved = False  # a release, so that it may have reached another store
         self.edits = 1
         self.access: dict[Install, tuple[str, str]] = {}  # id and token
@@ -65,13 +61,11 @@ class Lives(RuleBasedStateMachine):
     @contextmanager
     def step(self, store: str = "", *, sends: bool = True, app: bool = False) -> Iterator[tuple[World, Life]]:
         """Somebody does something; then workers work, and what is seen is compared. It may concern one `store` only."""
-        type(self).steps += 1
         try:
             yield self.world, self.life
             self._look(store, sends=sends, app=app)
         except AssertionError:
             self.is_over = True
-            self.violations.append(process_time())
             raise
 
     def _look(self, store: str, *, sends: bool, app: bool) -> None:

@@ -110,7 +110,9 @@ def test_back_without_a_yes(api: Api, first: App, twenty: list[Installation]) ->
     assert [len(requested_capabilities(seen(each))) for each in twenty[:3]] == [0, 1, 1]
 
 
-@pytest.mark.spec(RELEASES, "Scopes of a version that was taken back weren't offered to those who agree afterwards")
+@pytest.mark.spec(
+    RELEASES, "Scopes of a version that was taken back weren't offered to those who agree afterwards"
+)
 def test_scope_named_after_back(api: Api, first: App, twenty: list[Installation]) -> None:
     """The app names some of the scopes that are offered then. What a later version adds was not left out."""
     more = ["read_products", "read_orders", "read_pages"]
