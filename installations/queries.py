@@ -15,7 +15,7 @@ from common.secrets import digest
 from installations.enums import GRANTING, HistoryKind
 from installations.models import HistoryEntry, Installation, InstallationQuerySet
 from marketplace.access import may_develop
-from marketplace.enums import AppStatus
+from marketplace.enums import AppStatus, ReleaseState
 from marketplace.models import App, AppVersion
 from marketplace.scopes import in_order
 
@@ -123,14 +123,25 @@ def stores_at(version: AppVersion) -> InstallationQuerySet:
 
 
 class Offers:
-    """The scopes of an app's approved versions, by time of approval."""
+    """The scopes of an app's approved versions, by time of approval. One that was taken back is offered until then."""
 
     def __init__(self, app: App) -> None:
         versions = AppVersion.objects.filter(app=app).order_by("-number")
-        self._offers = [(at, set(scopes)) for at, scopes in versions.values_list("approved_at", "scopes")]
+        rows = versions.values_list("approved_at", "release__state", "release__ended_at", "scopes")
+        self._offers = [
+            (approved_at, ended_at if state == ReleaseState.TAKEN_BACK else None, set(scopes))
+            for approved_at, state, ended_at, scopes in rows
+        ]
 
     def at(self, moment: datetime) -> set[str]:
-        return next((scopes for approved_at, scopes in self._offers if approved_at <= moment), set())
+        return next(
+            (
+                scopes
+                for approved_at, taken_back_at, scopes in self._offers
+                if approved_at <= moment and (taken_back_at is None or taken_back_at > moment)
+            ),
+            set(),
+        )
 
     def lacked_by(self, installation: Installation) -> set[str]:
         """The scopes that it was not granted and that were not left out on purpose.

@@ -409,6 +409,90 @@ PROTECTIONS: Final = {
     "silent hosts left alone": Change(
         "extensions.script_content", "                silent.add(look.host)\n", "                pass\n"
     ),
+    # Of the lives in tests/life from here on.
+    "suspension of an app": Change(
+        "installations.models", 'f"{app}suspended_at": None, f"{app}deleted_at"', 'f"{app}deleted_at"'
+    ),
+    "pause in a store": Change(
+        "installations.models",
+        'return usable(prefix, app) & models.Q(**{f"{prefix}paused_at": None})',
+        "return usable(prefix, app)",
+    ),
+    "sending after a resume": Change(
+        "webhooks.receivers", "    send_paused(installation=installation, now=now)\n", "    pass\n"
+    ),
+    "nothing kept for a suspended app": Change(
+        "webhooks.receivers", "    cancel_all(app=app, now=now)\n", "    pass\n"
+    ),
+    "48 hours before an erasure": Change(
+        "webhooks.services.erasure",
+        "due_at=installation.data_erasure_at)",
+        "due_at=now)",
+    ),
+    "end of an erasure with a reinstall": Change(
+        "webhooks.receivers",
+        "    erasure.cancel(app=installation.app, business=installation.business, now=now)\n",
+        "    pass\n",
+    ),
+    "consent before a scope": Change(
+        "installations.services.approval",
+        "granted = set(row.approved_scopes) & set(row.granted_scopes)",
+        "granted = set(row.approved_scopes)",
+    ),
+    "consent to a scope that comes back": Change(
+        "installations.services.approval",
+        "granted = set(row.approved_scopes) & set(row.granted_scopes)",
+        "granted = set(row.granted_scopes)",
+    ),
+    "agreed reach": Change(
+        "extensions.services.releases",
+        "if each is not None and agreed.covers(definition, each)), None)",
+        "if each is not None), None)",
+    ),
+    "version of an answer": Change(
+        "merchants.consent.permissions",
+        ' or request.POST.get("version") != str(question.version):',
+        ":",
+    ),
+    "stores of a step": Change(
+        "installations.services.approval",
+        "return self.release.includes(row.pk) or row.is_own or self._converts(row)",
+        "return True",
+    ),
+    "agreement before a taken-back version": Change(
+        "installations.services.approval",
+        "            row.agreed_version_id = row.earlier_agreed_version_id or row.agreed_version_id\n",
+        "            pass\n",
+    ),
+    "scopes that a taken-back version took": Change(
+        "installations.services.approval", "if not regained or row.is_test:", "if True:"
+    ),
+    "saves before a version was taken back": Change(
+        "extensions.queries",
+        "app.live_saves and (app.taken_back_at is None or saved_at > app.taken_back_at)",
+        "app.live_saves",
+    ),
+    "switches of a store": Change(
+        "extensions.in_store.embeds_and_blocks", "is_on = state is None or state.is_on", "is_on = True"
+    ),
+    "test install of who leaves": Change(
+        "installations.receivers",
+        "    if installation is not None:\n        uninstall(installation=installation, by=user",
+        "    if False:\n        uninstall(installation=installation, by=user",
+    ),
+    "code after an uninstall": Change(
+        "installations.services.authorization",
+        'uninstalled_at__gte=OuterRef("created"),',
+        'uninstalled_at__gte=OuterRef("created"),\n        pk=None,',
+    ),
+    "token of a code that came twice": Change(
+        "installations.views.token", "if use.is_replay(again.used_at):", "if False:"
+    ),
+    "newest of several consents": Change(
+        "installations.services.authorization",
+        "if grant.installation_id is not None or grant.superseded:",
+        "if grant.installation_id is not None:",
+    ),
 }
 
 

@@ -12,7 +12,7 @@ from installations.services import approve_scopes
 from installations.services.approval import follow_all
 from marketplace.models import App
 from tests import factories
-from tests.clients import Api
+from tests.clients import Api, client_of
 from tests.developers.api.releases.rolling import (
     BEFORE,
     NEW,
@@ -30,6 +30,7 @@ from tests.developers.api.releases.rolling import (
     urls,
 )
 from tests.extensions.manifests import block, hook, script
+from tests.installations import oauth_client
 from tests.merchants.pages import installed
 from tests.pages import signed_in, text_of
 
@@ -107,6 +108,25 @@ def test_back_without_a_yes(api: Api, first: App, twenty: list[Installation]) ->
     follow_all()
     assert [("counter" in running(each.business)) for each in twenty[:3]] == [True, False, False]
     assert [len(requested_capabilities(seen(each))) for each in twenty[:3]] == [0, 1, 1]
+
+
+@pytest.mark.spec(
+    RELEASES, "Scopes of a version that was taken back weren't offered to those who agree afterwards"
+)
+def test_scope_named_after_back(api: Api, first: App, twenty: list[Installation]) -> None:
+    """The app names some of the scopes that are offered then. What a later version adds was not left out."""
+    more = ["read_products", "read_orders", "read_pages"]
+    app = approve(change(first, version="2.0.0", scopes=more), "ALL")
+    api("post", path(app, "back"), {})
+    follow_all()
+    merchant = twenty[0].business.owner
+    assert oauth_client.code_for(merchant, App.objects.get(pk=app.pk), scope="read_products")
+    approve(change(app, version="3.0.0", scopes=more), "ALL")
+    seen_by_app = client_of(twenty[0]).get("/app-api/installation").json()
+    assert (seen_by_app["scopes"], seen_by_app["needsReConsent"]) == (["read_products"], True)
+    page = text_of(signed_in(merchant).get(f"/merchant/apps/{twenty[0].pk}/permissions/"))
+    asked = page.index("See the pages of your store"), page.find("See your orders")
+    assert asked[1] == -1, "it was left out on purpose"
 
 
 @pytest.mark.spec(RELEASES, "After back a later save is live as ever, definition by definition")
