@@ -411,10 +411,12 @@ PROTECTIONS: Final = {
     ),
     # Of the lives in tests/life from here on.
     "suspension of an app": Change(
-        "installations.models", 'f"{app}suspended_at": None, f"{app}deleted_at"', 'f"{app}deleted_at"'
+        "installations.models.installations",
+        'f"{app}suspended_at": None, f"{app}deleted_at"',
+        'f"{app}deleted_at"',
     ),
     "pause in a store": Change(
-        "installations.models",
+        "installations.models.installations",
         'return usable(prefix, app) & models.Q(**{f"{prefix}paused_at": None})',
         "return usable(prefix, app)",
     ),
