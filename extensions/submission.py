@@ -68,6 +68,7 @@ def submit_app(
     how_to_test: str = "",
     scope_reason: str = "",
     release: ReleaseMode = ReleaseMode.ALL,
+    shadow: bool = False,
     now: datetime | None = None,
 ) -> Submission:
     """`marketplace.services.reviews.submit` with all checks; raises the same errors."""
@@ -79,5 +80,6 @@ def submit_app(
         checks=CHECKS,
         may_submit=may_submit,
         release=release,
+        shadow=shadow,
         now=now,
     )

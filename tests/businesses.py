@@ -18,6 +18,7 @@ OF_A_BUSINESS = {
     "extensions.MerchantNotice": "installation__business",
     "extensions.Placement": "installation__business",
     "extensions.RelayedCall": "installation__business",
+    "extensions.ShadowCall": "installation__business",
     "extensions.StorefrontCost": "installation__business",
     "installations.Grant": "business",
     "installations.HistoryEntry": "installation__business",

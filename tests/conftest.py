@@ -18,6 +18,7 @@ from common.processes.write_behind import WriteBehind
 from common.web.limits import rate_limits
 from common.web.requests import Request
 from config.celery import app as celery_app
+from extensions.hooks.shadow import ShadowCalls
 from extensions.hooks.skipped import SkippedCalls
 from installations.models import Installation
 from marketplace.models import App
@@ -45,6 +46,7 @@ def _rows_behind_requests_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are written where a test calls `flush()`, and by no thread into another test's database."""
     monkeypatch.setattr("activity.log._log", CallLog())
     monkeypatch.setattr("extensions.hooks.skipped._skipped", SkippedCalls())
+    monkeypatch.setattr("extensions.hooks.shadow._shadow", ShadowCalls())
     monkeypatch.setattr(WriteBehind, "start", lambda self: None)
 
 

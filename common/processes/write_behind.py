@@ -70,3 +70,4 @@ class WriteBehind(ABC):
                 close_old_connections()
                 self.flush()
                 wait = RETRY if self.refused else EVERY
+        connections.close_all()

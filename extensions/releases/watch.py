@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from common.errors import Conflict
 from common.processes.background import enqueue_after_commit
+from extensions.hooks import shadow
 from extensions.releases.health import WATCHED, as_json, health_of, stores_of
 from extensions.releases.sequential import LEAST_CALLS, why_worse
 from marketplace.enums import ReleaseState
@@ -66,7 +67,7 @@ def next_step_at(release: Release, calls: int, now: datetime) -> datetime | None
 
 
 def shown(app: App, release: Release, now: datetime, figures: dict[str, Any] | None = None) -> dict[str, Any]:
-    """What people and programs read about a release, with its `figures` if they are read already. At most four statements."""
+    """What people and programs read about a release, with its `figures` if they are read already. At most five statements, six in the shadow."""
     version, state = release.version, release.state
     health = figures or release.final_health or as_json(health_of(release, release.started_at))
     calls = health["new"]["calls"]
@@ -84,6 +85,7 @@ def shown(app: App, release: Release, now: datetime, figures: dict[str, Any] | N
         "ended_at": release.ended_at,
         "reason": release.reason,
         "health": health,
+        "shadow": shadow.figures_of(release),
     }
 
 

@@ -76,12 +76,14 @@ def submit(
     checks: Iterable[Check] = (),
     may_submit: Callable[[App], bool] = _is_draft,
     release: ReleaseMode = ReleaseMode.ALL,
+    shadow: bool = False,
     now: datetime | None = None,
 ) -> Submission:
     """Submit the working copy for review. It can't be edited until the decision.
 
     `scope_reason` is shown to merchants, and only kept if the app asks for more scopes than were approved. `checks` add problems
-    that higher-level apps find; `may_submit` may allow more than drafts; `release` is how the approved version will reach stores.
+    that higher-level apps find; `may_submit` may allow more than drafts; `release` is how the approved version will reach stores, and
+    with `shadow` its hooks are asked beside those that stores run, while it is released in steps.
     Raises `Invalid` with all problems, `Conflict` for a status that doesn't allow it, `NotFound` for another developer's app, and
     `NotAllowed` until the developer has confirmed the e-mail address.
     """
@@ -89,6 +91,10 @@ def submit(
     now = now or timezone.now()
     remarks = {"how_to_test": how_to_test.strip(), "scope_reason": scope_reason.strip()}
     rules.check(remarks)
+    if shadow and release != ReleaseMode.STEPS:
+        raise Invalid.field(
+            "shadow", "Choose a release in steps: only then do stores run the earlier version for a while."
+        )
     # Outside of the transaction, because a name lookup takes time. A concurrent edit checks its own URL.
     unreachable = [] if app.status == AppStatus.PENDING_REVIEW else rules.unreachable(app)
     with transaction.atomic():
@@ -110,6 +116,7 @@ def submit(
             submitted_at=now,
             checks_due_at=now,
             release=release,
+            shadow=shadow,
             **remarks,
             **changes,
         )
