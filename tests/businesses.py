@@ -58,6 +58,7 @@ OF_AN_APP = {
     "conformance.Run",
     "conformance.WeeklyCheck",
     "extensions.ApprovedManifest",
+    "extensions.CountedCalls",
     "extensions.Definition",
     "extensions.LiveDefinition",
     "extensions.Manifest",

@@ -96,6 +96,10 @@ def new_of(installs: list[Installation]) -> Installation:
     return next(each for each in map(seen, installs) if each.is_in_release)
 
 
+def old_of(installs: list[Installation]) -> Installation:
+    return next(each for each in map(seen, reversed(installs)) if not each.is_in_release)
+
+
 def agree(each: Installation, version: AppVersion) -> None:
     """Its merchant goes through `/oauth/authorize` and is shown this version."""
     authorize(
