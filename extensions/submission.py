@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from accounts.models import User
-from common.errors import ErrorDetail
+from common.errors import ErrorDetail, Invalid
 from extensions.enums import ExtensionType
 from extensions.manifest.content import definitions_in
 from extensions.models import Definition
@@ -71,7 +71,11 @@ def submit_app(
     shadow: bool = False,
     now: datetime | None = None,
 ) -> Submission:
-    """`marketplace.services.reviews.submit` with all checks; raises the same errors."""
+    """`marketplace.services.reviews.submit` with all checks; raises the same errors, and `Invalid` for a shadow without steps."""
+    if shadow and release != ReleaseMode.STEPS:
+        raise Invalid.field(
+            "shadow", "Choose a release in steps: only then do stores run the earlier version for a while."
+        )
     return reviews.submit(
         app=app,
         developer=developer,

@@ -57,7 +57,7 @@ class _Question:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _UnderWay:
     question: _Question
     pending: Future[Exchange]
     call: ShadowCall
@@ -72,7 +72,7 @@ class ShadowCalls(WriteBehind):
     def __init__(self) -> None:
         super().__init__()
         self._waiting: deque[_Question] = deque()
-        self.under_way: list[_Asked] = []
+        self.under_way: list[_UnderWay] = []
 
     @property
     def has_work(self) -> bool:
@@ -129,7 +129,7 @@ class ShadowCalls(WriteBehind):
             called_at=now,
             request_id=question.trace.request_id,
         )
-        self.under_way.append(_Asked(question, pending, call, seconds))
+        self.under_way.append(_UnderWay(question, pending, call, seconds))
 
 
 def ask_later(request: HookRequest, calls: list[Call]) -> None:
@@ -185,11 +185,11 @@ def _has_budget(hook: LiveHook) -> bool:
         return False
 
 
-def _is_over(asked: _Asked) -> bool:
+def _is_over(asked: _UnderWay) -> bool:
     return asked.pending.done()
 
 
-def _judged(asked: _Asked) -> ShadowCall | None:
+def _judged(asked: _UnderWay) -> ShadowCall | None:
     """With its outcome. None if the process broke it off."""
     call, question = asked.call, asked.question
     try:

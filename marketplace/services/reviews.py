@@ -82,19 +82,14 @@ def submit(
     """Submit the working copy for review. It can't be edited until the decision.
 
     `scope_reason` is shown to merchants, and only kept if the app asks for more scopes than were approved. `checks` add problems
-    that higher-level apps find; `may_submit` may allow more than drafts; `release` is how the approved version will reach stores, and
-    with `shadow` its hooks are asked beside those that stores run, while it is released in steps.
-    Raises `Invalid` with all problems, `Conflict` for a status that doesn't allow it, `NotFound` for another developer's app, and
-    `NotAllowed` until the developer has confirmed the e-mail address.
+    that higher-level apps find; `may_submit` may allow more than drafts; `release` and `shadow` are those of `Submission`.
+    Raises `Invalid` with all problems, `Conflict` for another status, `NotFound` for another developer's app, and `NotAllowed` until
+    the developer has confirmed the e-mail address.
     """
     require_confirmed(developer)
     now = now or timezone.now()
     remarks = {"how_to_test": how_to_test.strip(), "scope_reason": scope_reason.strip()}
     rules.check(remarks)
-    if shadow and release != ReleaseMode.STEPS:
-        raise Invalid.field(
-            "shadow", "Choose a release in steps: only then do stores run the earlier version for a while."
-        )
     # Outside of the transaction, because a name lookup takes time. A concurrent edit checks its own URL.
     unreachable = [] if app.status == AppStatus.PENDING_REVIEW else rules.unreachable(app)
     with transaction.atomic():
@@ -106,8 +101,7 @@ def submit(
         if found := missing(locked, checks, unreachable):
             sentences = " ".join(problem["message"] for problem in found)
             raise Invalid(f"The app can't be submitted yet. {sentences}", found, code="app_incomplete")
-        changes = scope_changes(locked)
-        if not changes["added_scopes"]:
+        if not (changes := scope_changes(locked))["added_scopes"]:
             remarks["scope_reason"] = ""
         submission = Submission.objects.create(
             app=locked,
@@ -117,8 +111,7 @@ def submit(
             checks_due_at=now,
             release=release,
             shadow=shadow,
-            **remarks,
-            **changes,
+            **(remarks | changes),
         )
         _set_status(locked, AppStatus.PENDING_REVIEW)
         _record(submission, ReviewKind.SUBMITTED, developer, now)
