@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from accounts.models import User
-from common.errors import ErrorDetail
+from common.errors import ErrorDetail, Invalid
 from extensions.enums import ExtensionType
 from extensions.manifest.content import definitions_in
 from extensions.models import Definition
@@ -91,9 +91,14 @@ def submit_app(
     how_to_test: str = "",
     scope_reason: str = "",
     release: ReleaseMode = ReleaseMode.ALL,
+    shadow: bool = False,
     now: datetime | None = None,
 ) -> Submission:
-    """`marketplace.services.reviews.submit` with all checks; raises the same errors."""
+    """`marketplace.services.reviews.submit` with all checks; raises the same errors, and `Invalid` for a shadow without steps."""
+    if shadow and release != ReleaseMode.STEPS:
+        raise Invalid.field(
+            "shadow", "Choose a release in steps: only then do stores run the earlier version for a while."
+        )
     return reviews.submit(
         app=app,
         developer=developer,
@@ -103,5 +108,6 @@ def submit_app(
         checks=CHECKS,
         may_submit=may_submit,
         release=release,
+        shadow=shadow,
         now=now,
     )

@@ -19,6 +19,7 @@ from common.processes.write_behind import WriteBehind
 from common.web.limits import rate_limits
 from common.web.requests import Request
 from config.celery import app as celery_app
+from extensions.hooks.shadow import ShadowCalls
 from extensions.hooks.skipped import SkippedCalls
 from installations.models import Installation
 from marketplace.models import App
@@ -47,6 +48,7 @@ def _rows_behind_requests_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("activity.log._log", CallLog())
     monkeypatch.setattr("extensions.hooks.skipped._skipped", SkippedCalls())
     monkeypatch.setattr("common.observability.objectives._counts", UnwrittenCounts())
+    monkeypatch.setattr("extensions.hooks.shadow._shadow", ShadowCalls())
     monkeypatch.setattr(WriteBehind, "start", lambda self: None)
 
 

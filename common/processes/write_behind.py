@@ -33,6 +33,11 @@ class WriteBehind(ABC):
     @abstractmethod
     def has_work(self) -> bool: ...
 
+    @property
+    def looks_again(self) -> bool:
+        """Whether there may be work without another `start`."""
+        return self.refused and self.has_work
+
     @abstractmethod
     def write_batch(self) -> int:
         """Write the oldest batch. Returns its number of rows; sets `refused` if it has to be tried again later."""
@@ -81,7 +86,7 @@ class WriteBehind(ABC):
                 self.flush()
                 if not self.keeps_session:
                     connections.close_all()
-            if self.refused and self.has_work:
-                wait = RETRY
+            if self.looks_again:
+                wait = RETRY if self.refused else self.every
                 self._has_come.set()
         connections.close_all()

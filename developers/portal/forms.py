@@ -260,6 +260,12 @@ class SubmitForm(forms.Form):
         label="How it reaches stores",
         help_text="In steps: 1 % of the stores, then 5, 25 and all of them. It halts by itself if it works worse than the version before.",
     )
+    shadow = forms.BooleanField(
+        required=False,
+        label="Also ask its hooks in the shadow",
+        help_text="In steps only: stores that still run the earlier version ask the new version's hooks, too, at most 30 times a minute. "
+        "The answers are checked and never used. Hooks that create payments are left out.",
+    )
 
     def __init__(
         self, data: Any = None, *, app: App, version: str, previous: Submission | None, scopes_grow: bool
@@ -274,7 +280,7 @@ class SubmitForm(forms.Form):
         if not scopes_grow:
             del self.fields["scope_reason"]
         if app.approved_version is None:
-            del self.fields["release"]
+            del self.fields["release"], self.fields["shadow"]
         elif version != app.version:
             self.fields[
                 "version"

@@ -5,6 +5,7 @@ Failures are returned, never raised. This module does not use the database.
 
 import logging
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -77,7 +78,7 @@ def compose(
     return SignedRequest(body, headers)
 
 
-def begin(point: HookPoint, url: str, request: SignedRequest, *, seconds: float) -> Pending:
+def begin(point: HookPoint, url: str, request: SignedRequest, *, seconds: float) -> Future[Exchange]:
     """Send it. A payment must not be made twice, so that call is not retried on a connection that died."""
     return transport.submit(
         url,

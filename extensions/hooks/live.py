@@ -140,6 +140,7 @@ class LiveHook:
     priority: int
     most_discount: int  # per cent of the subtotal
     open_until: datetime | None  # of its breaker, when this was read
+    rolling_id: UUID | None  # the version of an open release that hasn't reached this production store
 
     @property
     def key(self) -> HookKey:
@@ -187,6 +188,7 @@ def _live(row: _Row) -> LiveHook | None:
         priority=row.content["priority"],
         most_discount=row.most_discount,
         open_until=row.open_until,
+        rolling_id=None if row.is_test or row.is_own or row.followed_id == row.rolling_id else row.rolling_id,
     )
 
 

@@ -1,7 +1,7 @@
 """Manifests, definitions, placements, embed states and hook calls."""
 
 from extensions.models.costs import StorefrontCost
-from extensions.models.hooks import Breaker, HookCall, HookPreference, RelayedCall
+from extensions.models.hooks import Breaker, CountedCalls, HookCall, HookPreference, RelayedCall, ShadowCall
 from extensions.models.manifests import (
     ApprovedManifest,
     Definition,
@@ -17,6 +17,7 @@ from extensions.models.stores import ExtensionState, Placement
 __all__ = [
     "ApprovedManifest",
     "Breaker",
+    "CountedCalls",
     "Definition",
     "ExtensionState",
     "HookCall",
@@ -29,6 +30,7 @@ __all__ = [
     "ReachRequest",
     "RelayedCall",
     "ScriptChange",
+    "ShadowCall",
     "StorefrontCost",
     "WatchedScript",
 ]

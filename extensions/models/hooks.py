@@ -9,7 +9,7 @@ from common.tracing import current_request_id
 from extensions.enums import CallOutcome
 from extensions.models.manifests import Definition
 from installations.models import Installation
-from marketplace.models import App
+from marketplace.models import App, AppVersion, Release
 from stores.hookpoints import HookPoint
 
 
@@ -58,6 +58,55 @@ class HookCall(models.Model):
 
     def __str__(self) -> str:
         return f"{self.hook_point} at {self.called_at:%Y-%m-%d %H:%M}: {self.get_outcome_display()}"
+
+
+class ShadowCall(models.Model):
+    """A hook of a version whose release rolls, asked beside the one that the store runs. Append-only; kept for 30 days.
+
+    Not among the `HookCall`s, so that no figure of those counts it. Its answer was judged, and used for nothing.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    version = models.ForeignKey(AppVersion, on_delete=models.CASCADE, related_name="+", db_index=False)
+    installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="+", db_index=False)
+    hook_point = models.CharField(max_length=40, choices=[(each.value, each.value) for each in HookPoint])
+    called_at = models.DateTimeField()
+    duration_ms = models.PositiveIntegerField()
+    outcome = models.CharField(max_length=12, choices=CallOutcome.choices)
+    http_status = models.PositiveSmallIntegerField(null=True, blank=True)
+    problem = models.CharField(max_length=300, blank=True, help_text="The problem, in words.")
+    request_id = models.UUIDField(null=True, editable=False, help_text="Of the request that asked.")
+
+    partitions = Partitions(days=1)
+
+    class Meta:
+        indexes = [
+            models.Index("version", models.F("id").desc(), name="shadow_call_of_version"),
+            models.Index("installation", name="shadow_call_of_installation"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hook_point} at {self.called_at:%Y-%m-%d %H:%M}: {self.get_outcome_display()}"
+
+
+class CountedCalls(models.Model):
+    """The sum of the calls of a release from `since` to before `until`, so that no look at it reads them again.
+
+    `new` and `old` are those of the new version and of the old one: `{"times": {"50": 12, "51": 3}, "failed": 1}`, by milliseconds. Written
+    by `extensions.releases.health`.
+    """
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="+", db_index=False)
+    since = models.DateTimeField()
+    until = models.DateTimeField()
+    new = models.JSONField()
+    old = models.JSONField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["release", "since"], name="counted_calls_since")]
+
+    def __str__(self) -> str:
+        return f"Calls of release {self.release_id} from {self.since:%Y-%m-%d %H:%M}"
 
 
 class RelayedCall(models.Model):

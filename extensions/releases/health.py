@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from common.ids import first_id_at
 from extensions.enums import SKIPPED, CallOutcome
-from extensions.models import HookCall
+from extensions.models import CountedCalls, HookCall
 from extensions.releases.sequential import Calls
 from installations.models import Installation
 from installations.queries import stores_at
@@ -29,9 +29,11 @@ WATCHED: Final = timedelta(days=7)
 """How long the calls of a version count that came to all stores at once."""
 HOURLY: Final = timedelta(days=2)
 """How long figures are by hours; those of a longer release are by days."""
-_WAITS: Final = timedelta(
-    days=1
-)  # of a delivery for its first attempt, at most: partitions of before aren't read
+_WAITS: Final = timedelta(days=1)
+"""At most, from a row's id to its call: of a delivery for its first attempt, and of one clock behind another. Older partitions aren't read."""
+SETTLED: Final = timedelta(minutes=10)
+"""After which calls are added up for good. A call is recorded within seconds of its end."""
+COUNTED_EVERY: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,44 @@ class Stores:
 
 
 def health_of(release: Release, since: datetime) -> Health:
-    """Until the release ends, so that what is read is bounded. Two statements."""
-    return _health([*_hook_calls(release, since), *_first_attempts(release, since)])
+    """Until the release ends. Three statements, which read the calls of the last minutes and the sum of those before: the same, however
+    long the release takes.
+    """
+    counted = CountedCalls.objects.filter(release=release.version_id, since=since).first()
+    first = counted.until if counted else since
+    newest = _health([*_hook_calls(release, first), *_first_attempts(release, first)])
+    return _sum(counted, newest) if counted else newest
+
+
+def count_settled(release: Release, since: datetime) -> None:
+    """Add up the calls of a rolling release that nothing can be added to any more. Safe to run twice at once."""
+    counted = CountedCalls.objects.filter(release=release.version_id, since=since).first()
+    first, until = counted.until if counted else since, timezone.now() - SETTLED
+    if until - first < COUNTED_EVERY:
+        return
+    health = _health([*_hook_calls(release, first, end=until), *_first_attempts(release, first, end=until)])
+    if counted is None:
+        row = CountedCalls(release_id=release.version_id, since=since, until=until, **_stored(health))
+        CountedCalls.objects.bulk_create([row], ignore_conflicts=True)
+    else:
+        same = CountedCalls.objects.filter(pk=counted.pk, until=first)
+        same.update(until=until, **_stored(_sum(counted, health)))
+
+
+def _sum(counted: CountedCalls, newer: Health) -> Health:
+    return Health(_restored(counted.new) + newer.new, _restored(counted.old) + newer.old)
+
+
+def _stored(health: Health) -> dict[str, Any]:
+    return {
+        name: {"times": dict(calls.times), "failed": calls.failed}
+        for name, calls in (("new", health.new), ("old", health.old))
+    }
+
+
+def _restored(stored: dict[str, Any]) -> Calls:
+    """JSON has texts for keys."""
+    return Calls({int(time): number for time, number in stored["times"].items()}, stored["failed"])
 
 
 def figures_of(release: Release) -> dict[str, Any]:
@@ -102,22 +140,36 @@ def calls_until(release: Release) -> datetime:
     )
 
 
-def _hook_calls(release: Release, since: datetime, unit: str = "") -> QuerySet[Any, dict[str, Any]]:
+def _between(at: str, release: Release, since: datetime, end: datetime | None) -> Q:
+    """From `since` to before `end`, or to when calls stop to count."""
+    until = {f"{at}__lt": end} if end else {f"{at}__lte": calls_until(release)}
+    return Q(**{f"{at}__gte": since}, **until)
+
+
+def _hook_calls(
+    release: Release, since: datetime, unit: str = "", *, end: datetime | None = None
+) -> QuerySet[Any, dict[str, Any]]:
     of_app = Installation.objects.filter(
         app=release.version.app_id, is_test=False, is_review=False, is_own=False
     )
-    made = HookCall.objects.filter(installation__in=of_app, called_at__range=(since, calls_until(release)))
+    made = HookCall.objects.filter(
+        _between("called_at", release, since, end),
+        id__gte=first_id_at(since - _WAITS),
+        installation__in=of_app,
+    )
     made = made.exclude(outcome__in=SKIPPED)
     return _grouped(made, release, "installation__", "called_at", ~Q(outcome=CallOutcome.ANSWERED), unit)
 
 
-def _first_attempts(release: Release, since: datetime, unit: str = "") -> QuerySet[Any, dict[str, Any]]:
+def _first_attempts(
+    release: Release, since: datetime, unit: str = "", *, end: datetime | None = None
+) -> QuerySet[Any, dict[str, Any]]:
     path = "delivery__webhook__installation__"
     production = {f"{path}is_test": False, f"{path}is_review": False, f"{path}is_own": False}
     first = Attempt.objects.filter(
+        _between("attempted_at", release, since, end),
         delivery__app_id=release.version.app_id,
         delivery_id__gte=first_id_at(since - _WAITS),
-        attempted_at__range=(since, calls_until(release)),
         number=1,
         **production,
     ).exclude(delivery__event_type=WEBHOOK_TEST)

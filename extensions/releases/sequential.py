@@ -18,6 +18,7 @@ version's times, so one of a fixed list is used, and each of the list has its sh
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil, inf, lgamma, log
@@ -39,6 +40,9 @@ class Calls:
 
     times: Mapping[int, int] = field(default_factory=dict)
     failed: int = 0
+
+    def __add__(self, other: "Calls") -> "Calls":
+        return Calls(Counter(self.times) + Counter(other.times), self.failed + other.failed)
 
     @property
     def number(self) -> int:

@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from common.errors import Conflict
 from common.processes.background import enqueue_after_commit
-from extensions.releases.health import WATCHED, as_json, health_of, stores_of
+from extensions.hooks import shadow
+from extensions.releases.health import WATCHED, as_json, count_settled, health_of, stores_of
 from extensions.releases.sequential import LEAST_CALLS, why_worse
 from marketplace.enums import ReleaseState
 from marketplace.models import App, Release
@@ -66,7 +67,7 @@ def next_step_at(release: Release, calls: int, now: datetime) -> datetime | None
 
 
 def shown(app: App, release: Release, now: datetime, figures: dict[str, Any] | None = None) -> dict[str, Any]:
-    """What people and programs read about a release, with its `figures` if they are read already. At most four statements."""
+    """What people and programs read about a release, with its `figures` if they are read already. At most nine statements."""
     version, state = release.version, release.state
     health = figures or release.final_health or as_json(health_of(release, release.started_at))
     calls = health["new"]["calls"]
@@ -84,10 +85,13 @@ def shown(app: App, release: Release, now: datetime, figures: dict[str, Any] | N
         "ended_at": release.ended_at,
         "reason": release.reason,
         "health": health,
+        "shadow": shadow.figures_of(release),
     }
 
 
 def _look_at(release: Release, now: datetime) -> None:
+    for since in {release.started_at, release.watched_from}:
+        count_settled(release, since)
     health = health_of(release, release.watched_from)
     app = release.version.app
     if reason := why_worse(health.new, health.old):

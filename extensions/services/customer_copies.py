@@ -3,7 +3,7 @@
 from datetime import datetime
 from functools import partial
 
-from extensions.models import HookCall, RelayedCall
+from extensions.models import HookCall, RelayedCall, ShadowCall
 from installations.models import Installation
 from stores.copies import Copies, blank
 
@@ -14,6 +14,7 @@ def erase_customer(copies: Copies, *, now: datetime) -> None:
     texts = ("problem", "request_body", "answer_excerpt")
     calls = HookCall.objects.filter(installation__in=ids).only("order_id", *texts)
     blank(calls, partial(_without_customer, copies))
+    blank(ShadowCall.objects.filter(installation__in=ids).only("problem"), partial(_without_words, copies))
     # One that is being answered goes with its call. These are of processes that were killed.
     RelayedCall.objects.filter(installation__in=ids, ends_at__lt=now).delete()
 
@@ -25,3 +26,7 @@ def _without_customer(copies: Copies, call: HookCall) -> dict[str, str]:
     if copies.words.are_in(call.problem):
         found["problem"] = ""
     return found
+
+
+def _without_words(copies: Copies, call: ShadowCall) -> dict[str, str]:
+    return {"problem": ""} if copies.words.are_in(call.problem) else {}

@@ -39,6 +39,11 @@ class Submission(models.Model):
     release = models.CharField(
         max_length=5, choices=ReleaseMode.choices, default=ReleaseMode.ALL, db_default=ReleaseMode.ALL
     )
+    shadow = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether its hooks are asked beside those that stores run, while its release rolls.",
+    )
     submitted_at = models.DateTimeField(default=timezone.now, editable=False)
     reviewer = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     held_since = models.DateTimeField(null=True, blank=True)

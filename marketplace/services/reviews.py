@@ -77,14 +77,15 @@ def submit(
     checks: Iterable[Check] = (),
     may_submit: Callable[[App], bool] = _is_draft,
     release: ReleaseMode = ReleaseMode.ALL,
+    shadow: bool = False,
     now: datetime | None = None,
 ) -> Submission:
     """Submit the working copy for review, as `version` unless that is empty. It can't be edited until the decision.
 
     `scope_reason` is shown to merchants, and only kept if the app asks for more scopes than were approved. `checks` add problems
-    that higher-level apps find; `may_submit` may allow more than drafts; `release` is how the approved version will reach stores.
-    Raises `Invalid` with all problems, `Conflict` for a status that doesn't allow it, `NotFound` for another developer's app, and
-    `NotAllowed` until the developer has confirmed the e-mail address.
+    that higher-level apps find; `may_submit` may allow more than drafts; `release` and `shadow` are those of `Submission`.
+    Raises `Invalid` with all problems, `Conflict` for another status, `NotFound` for another developer's app, and `NotAllowed` until
+    the developer has confirmed the e-mail address.
     """
     require_confirmed(developer)
     now = now or timezone.now()
@@ -100,8 +101,7 @@ def submit(
             raise Conflict(_REFUSED_SUBMIT[AppStatus(locked.status)])
         _require_complete(missing(locked, checks, unreachable))
         locked.version = version or locked.version
-        changes = scope_changes(locked)
-        if not changes["added_scopes"]:
+        if not (changes := scope_changes(locked))["added_scopes"]:
             remarks["scope_reason"] = ""
         submission = Submission.objects.create(
             app=locked,
@@ -110,8 +110,8 @@ def submit(
             submitted_at=now,
             checks_due_at=now,
             release=release,
-            **remarks,
-            **changes,
+            shadow=shadow,
+            **(remarks | changes),
         )
         _set_status(locked, AppStatus.PENDING_REVIEW, "version")
         _record(submission, ReviewKind.SUBMITTED, developer, now)

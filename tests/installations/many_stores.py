@@ -1,13 +1,14 @@
 """What stores show, ask and send while an app's release goes on, as any process sees it.
 
-`python -m tests.installations.many_stores SLUG…` prints it as JSON; of the stores with these slugs, a page is opened.
+`python -m tests.installations.many_stores` prints it as JSON.
 """
 
+import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterable
 from typing import Any
 
 import django
@@ -17,13 +18,13 @@ from tests.faults.processes import ROOT, database_url
 Seen = dict[str, dict[str, Any]]
 
 
-def seen_in_stores(opened: Iterable[str], *only: str) -> Seen:
-    """By the store's slug, of all stores or only of some: where its deliveries go, which hooks are asked, what is on its pages; of
-    the opened ones, its first page itself.
+def seen_in_stores(*only: str) -> Seen:
+    """By the store's slug, of all stores or only of some: where its deliveries go, which hooks are asked, what is on its pages, and
+    its first page: the app's versions that it names, and its hash.
     """
     from extensions.hooks.live import live_hooks
     from extensions.queries import running_definitions, running_installations
-    from installations.models import Installation, with_versions
+    from installations.models import with_versions
     from stores.hookpoints import HookPoint
     from tests.storefront.shopping import Shopper
     from webhooks.models import Webhook
@@ -36,21 +37,23 @@ def seen_in_stores(opened: Iterable[str], *only: str) -> Seen:
     for webhook in rows.order_by("installation"):
         assert webhook.installation
         store = webhook.installation.business
-        run = running_definitions(running_installations(store))
+        run, page = running_definitions(running_installations(store)), Shopper(store).see("")
         found[store.slug] = {
             "delivery": destination(webhook),
             "hooks": [[each.url, each.timeout] for each in live_hooks(store, HookPoint.DISCOUNTS)],
             "definitions": {each.key: each.content for of_app in run.values() for each in of_app},
+            "page": [
+                *sorted(set(re.findall(r"https://stars\.example\.com/v\d", page))),
+                hashlib.sha256(page.encode()).hexdigest(),
+            ],
         }
-    for each in Installation.objects.filter(business__slug__in=opened).select_related("business"):
-        found[each.business.slug]["page"] = Shopper(each.business).see("")
     return found
 
 
-def seen_by_another_process(opened: Iterable[str]) -> Seen:
+def seen_by_another_process() -> Seen:
     """On the test's database, with hashes of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.installations.many_stores", *opened],
+        [sys.executable, "-m", "tests.installations.many_stores"],
         cwd=ROOT,
         env=os.environ | {"DATABASE_URL": database_url(), "DJANGO_SETTINGS_MODULE": "tests.settings"},
         check=True,
@@ -62,4 +65,4 @@ def seen_by_another_process(opened: Iterable[str]) -> Seen:
 
 if __name__ == "__main__":
     django.setup()
-    print(json.dumps(seen_in_stores(sys.argv[1:])))
+    print(json.dumps(seen_in_stores()))

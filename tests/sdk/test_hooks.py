@@ -7,6 +7,7 @@ import hmac
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -29,10 +30,11 @@ def post(
     secret: Any = SECRET,
     signed_with: str = SECRET,
     signed_at: int = NOW,
+    more: Mapping[str, str] = MappingProxyType({}),
 ) -> HookResponse:
     body = envelope if isinstance(envelope, bytes) else json.dumps(envelope).encode()
     digest = hmac.new(signed_with.encode(), f"{signed_at}.".encode() + body, hashlib.sha256).hexdigest()
-    headers = {"x-webhook-signature": f"sha256={digest}", "X-WEBHOOK-TIMESTAMP": str(signed_at)}
+    headers = {"x-webhook-signature": f"sha256={digest}", "X-WEBHOOK-TIMESTAMP": str(signed_at), **more}
     return router.handle(headers, body, secret, now=NOW + 5)
 
 
@@ -76,6 +78,15 @@ def test_untrusted_call_is_401(router: HookRouter, calls: list[HookCall], wrong:
     assert response.status == 401
     assert json.loads(response.body) == {"message": response.reason}
     assert calls == []
+
+
+@pytest.mark.spec("Contract 10 Releases", "Shadow: SDKs say that a call is one")
+@pytest.mark.parametrize(("header", "is_shadow"), [({"X-Webhook-Shadow": "true"}, True), ({}, False)])
+def test_call_in_the_shadow(
+    router: HookRouter, calls: list[HookCall], header: dict[str, str], is_shadow: bool
+) -> None:
+    assert post(router, more=header).status == 200
+    assert [each.is_shadow for each in calls] == [is_shadow]
 
 
 def test_unsigned_call_is_401(router: HookRouter) -> None:

@@ -164,7 +164,7 @@ class Stage:
         self.brokers: list[Any] = []
         self.is_over = False
         self.release: Path | None = Path("release")
-        for name in ("Load", "Memory", "Run", "wait_until_settled"):
+        for name in ("Load", "Memory", "Releases", "Run", "wait_until_settled"):
             monkeypatch.setattr(course, name, MagicMock())
         monkeypatch.setattr(course, "Receiver", self._receiver)
         monkeypatch.setattr(course, "Faults", self._faults)

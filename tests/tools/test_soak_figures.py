@@ -16,10 +16,10 @@ import pytest
 from tools.soak.apps import ERASURE_DELAY
 from tools.soak.figures import ALL
 from tools.soak.figures.deliveries import doubled
-from tools.soak.ledger import Away, Change, Exported, Install, Ledger, Placed
+from tools.soak.ledger import FIRST, Away, Change, Exported, Install, Ledger, Move, Placed
 from tools.soak.receiver import Arrival, HookCall, discount_of, fee_of
 from tools.soak.run import Database, Delivery, Order, Run
-from tools.soak.seed import HOOKED, HOOKS, PAYING, STOCK
+from tools.soak.seed import HOOKED, HOOKS, PAYING, RELEASED, STOCK
 from tools.soak.windows import BOUNDS, Window, Windows
 
 STORE, OTHER = "store", "another store"
@@ -67,6 +67,7 @@ def hook_call(point: str, of: Install) -> HookCall:
 def sound(folder: Path) -> Run:
     """An order of a store with two apps is placed, paid and confirmed. Then one app is uninstalled, and erases its data."""
     hooked, payer = install(HOOKED, "w0"), install(PAYING, "w2", ended=GONE, gone=GONE)
+    released = install(RELEASED, "w9")
     fee, discount = fee_of(SUBTOTAL), discount_of(SUBTOTAL)
     order = Placed(
         "o", "Kim 1", STORE, NOW, NOW + 1, "CONFIRMED", NOW + 3, is_paid=True, request_id="request"
@@ -84,13 +85,16 @@ def sound(folder: Path) -> Run:
         ("payment.completed", {"orderId": "o"}, "o"),
     ]
     changes = [Change(event, key, STORE, NOW, NOW + 1) for event, _, key in events]
-    arrivals = [arrival(event, app, NOW + 1, data) for app in (hooked, payer) for event, data, _ in events]
+    arrivals = [
+        arrival(event, app, NOW + 1, data) for app in (hooked, payer, released) for event, data, _ in events
+    ]
     arrivals.append(arrival("business.data_erasure", payer, GONE + ERASURE_DELAY + 1, {}))
-    hooked.seen = [(event, event, key) for event, _, key in events]
+    hooked.seen = released.seen = [(event, event, key) for event, _, key in events]
     ledger = Ledger(
-        placed=[order], changes=changes, installs=[hooked, payer], repeated=1, pictures=1,
+        placed=[order], changes=changes, installs=[hooked, payer, released], repeated=1, pictures=1,
         calls={"request": (NOW + 1, "POST /app-api/orders", "token of w0")}, mails={"kim@example.net": NOW + 1},
         exports=[Exported(STORE, NOW + 20, NOW + 21, frozenset({"o"}))],
+        moves=[Move("2", 1, 2, NOW - 20, NOW - 15, is_first=True)],
     )  # fmt: skip
     database = Database(
         orders=[Order("o", "Kim 1", "CONFIRMED", "COMPLETED")],
@@ -174,6 +178,17 @@ def undo(run: Run) -> None:
     run.ledger.placed.append(Placed("lost", "Kim 2", STORE, NOW + 48, NOW + 50))
 
 
+def ask(run: Run, version: str, *, seconds: float = 0, is_shadow: bool = False) -> None:
+    """A hook call of the app that is released comes to the server of a version."""
+    made = hook_call("order.validate", next(each for each in run.ledger.installs if each.app == RELEASED))
+    run.receiver.hooks.append(replace(made, at=made.at + seconds, version=version, is_shadow=is_shadow))
+
+
+def ask_earlier_again(run: Run) -> None:
+    ask(run, "2")
+    ask(run, FIRST, seconds=6)
+
+
 DEFECTS: dict[str, Callable[[Run], object]] = {
     "failed requests": lambda run: run.ledger.failed("GET /: 500"),
     "503 outside of a fault": lambda run: run.ledger.away.append(Away(NOW, "GET /")),
@@ -224,6 +239,8 @@ DEFECTS: dict[str, Callable[[Run], object]] = {
     ),
     "mails to buyers, missing": lambda run: run.ledger.mails.update({"lee@example.net": NOW}),
     "pictures that were not": lambda run: run.ledger.bad_pictures.append("p"),
+    "moves of releases": lambda run: run.ledger.moves.clear(),
+    "of these, to another version": ask_earlier_again,
     "calls missing in the log": lambda run: run.ledger.calls.update(
         other=(NOW, "GET /app-api/orders", "token of w0")
     ),
@@ -261,6 +278,8 @@ def test_defect_turns_its_figure_red(figure: str, tmp_path: Path) -> None:
         lambda run: run.logs.append(("web1", '{"level":"ERROR"}')),  # of the release, which writes no times
         lambda run: run.logs.append(("web1", '{"level":"CRIT')),  # cut off
         undo,
+        lambda run: ask(run, "2"),
+        lambda run: ask(run, "2", is_shadow=True),
     ],
 )
 def test_what_is_within_its_limit_is_not_wrong(harmless: Callable[[Run], object], tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import requests
 from tools.soak.calls import Calls
 from tools.soak.ledger import Exported, Install, Placed, key_of
 from tools.soak.people import People
-from tools.soak.seed import PAYING
+from tools.soak.seed import PAYING, RELEASED
 
 CUSTOMERS = 6
 ORDERS = 0.5  # a second, of each customer
@@ -151,7 +151,7 @@ class Apps:
             if due < monotonic():
                 self._away.remove((due, gone))
                 self._people.install(gone.app, gone.business)
-        install = chance.choice(self._load.ledger.active())
+        install = chance.choice([each for each in self._load.ledger.active() if each.app != RELEASED])
         app = self._load.world["apps"][install.app]
         known = {"auth": (app["client_id"], app["client_secret"])}
         install.ended = monotonic()

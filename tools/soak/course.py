@@ -11,10 +11,11 @@ from tools.soak.faults import Faults
 from tools.soak.load import Load
 from tools.soak.memory import Memory
 from tools.soak.receiver import Receiver
+from tools.soak.releases import Releases
 from tools.soak.run import Run, wait_until_settled
 from tools.soak.site import ROOT, Site
 
-APPS, MERCHANTS = 3, 6
+APPS, MERCHANTS = 4, 6
 SETTLES_WITHIN = 300.0  # seconds, for retries; on a quiet machine one minute is enough
 LOGGED_WITHIN = 2.0  # seconds, for the log of calls
 
@@ -48,10 +49,12 @@ def run(plan: Plan, folder: Path, stack: ExitStack) -> Run:
     receiver.forget()
     load.start()
     memory = Memory(site)
+    releases = Releases(site, load, receiver.url, plan.seconds)
     if plan.has_faults:
         faults.run(plan.seconds)
     else:
         sleep(plan.seconds)
+    releases.finish()
     load.stop()
     memory.stop()
     receiver.is_kind = True

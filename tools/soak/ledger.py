@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 import requests
 
 # Moments are of `time.monotonic`.
+
+FIRST: Final = "1"  # version of the app that is released in steps
 
 
 @dataclass(slots=True)
@@ -86,6 +88,18 @@ class Away:
     is_answer: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Move:
+    """From `ended` on so many stores run the version, and the others the first one. Moments are of `time.monotonic`."""
+
+    version: str
+    stores: int
+    of: int
+    began: float
+    ended: float
+    is_first: bool = False  # of its version
+
+
 @dataclass
 class Ledger:
     """All threads write to it."""
@@ -101,6 +115,7 @@ class Ledger:
     installs: list[Install] = field(default_factory=list)
     exports: list[Exported] = field(default_factory=list)
     mails: dict[str, float] = field(default_factory=dict)  # addresses of buyers: when the order was accepted
+    moves: list[Move] = field(default_factory=list)
     pictures: int = 0
     bad_pictures: list[str] = field(default_factory=list)
     undone: tuple[float, float] | None = None  # what was accepted meanwhile, a restore to a moment has undone

@@ -28,8 +28,12 @@ class Load(Calls):
         for job in self.apps.orders:
             self._begin(job, threading.Lock())
         for job in (*self.apps.jobs, *self.people.jobs):
-            self._calm.append(threading.Lock())
-            self._begin(job, self._calm[-1])
+            self._begin(job, self.calm_lock())
+
+    def calm_lock(self) -> Any:
+        """For what a restore to a moment must not undo, which is done while this is held."""
+        self._calm.append(threading.Lock())
+        return self._calm[-1]
 
     def stop(self) -> None:
         self.over.set()

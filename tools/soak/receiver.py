@@ -11,6 +11,8 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from tools.soak.ledger import FIRST
+
 FAILING = 0.04  # of the webhooks are answered 500
 # One app also keeps the platform waiting. It gets one request at a time then, and others must not notice.
 LAME = 1
@@ -58,6 +60,8 @@ class Arrival:
     body: bytes
     at: float  # of `time.monotonic`
     wall: float
+    version: str = FIRST  # whose URL it came to
+    is_shadow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,8 @@ class HookCall:
     body: bytes
     at: float
     wall: float
+    version: str = FIRST
+    is_shadow: bool = False
 
 
 class Receiver:
@@ -121,6 +127,7 @@ class Receiver:
                 body=body,
                 at=monotonic(),
                 wall=time(),
+                version=request.match_info.get("version", FIRST),
             )
         )
         if luck < FAILING + RESET + HANGING + LATE:
@@ -141,6 +148,8 @@ class Receiver:
                 body=body,
                 at=monotonic(),
                 wall=time(),
+                version=request.match_info.get("version", FIRST),
+                is_shadow="X-Webhook-Shadow" in head,
             )
         )
         return web.json_response(hook_answer(sent["hookPoint"], sent["data"]))
@@ -150,6 +159,8 @@ class Receiver:
         app = web.Application()
         app.router.add_post("/app/{app}", self._webhook)
         app.router.add_post("/app/{app}/hook", self._hook)
+        app.router.add_post("/app/{app}/v{version}", self._webhook)
+        app.router.add_post("/app/{app}/v{version}/hook", self._hook)
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0, backlog=512)

@@ -17,11 +17,12 @@ EVENTS = [
 ]  # fmt: skip
 SCOPES = ["read_products", "read_orders", "write_orders", "read_reviews"]
 STOCK = 1_000_000
-# The apps with these numbers have these hooks.
-HOOKED, PAYING = 0, 2
+# The apps with these numbers have these hooks. The last one is released in steps, and never uninstalled.
+HOOKED, PAYING, RELEASED = 0, 2, 3
 HOOKS = {
     HOOKED: ["checkout.shipping_rates", "order.calculate_discounts", "order.validate"],
     PAYING: ["checkout.payment_methods", "checkout.create_payment"],
+    RELEASED: ["order.validate"],
 }
 
 

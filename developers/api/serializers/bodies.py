@@ -217,6 +217,11 @@ class NewSubmission(ApiSerializer):
         "STEPS",
         required=False,
     )
+    shadow = Boolean(
+        "Whether the version's hooks are asked beside those that stores run, while it is released in steps.",
+        True,
+        required=False,
+    )
 
 
 class ReleaseReason(ApiSerializer):

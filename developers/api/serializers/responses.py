@@ -122,6 +122,9 @@ class SubmissionSerializer(ApiSerializer):
     addedScopes = Scopes("Scopes beyond those of the last approval.", ["read_orders"])
     removedScopes = Scopes("Scopes that only the last approval had.", [])
     release = Choice(ReleaseMode.choices, "How the approved version reaches stores.", "ALL")
+    shadow = Boolean(
+        "Whether its hooks are asked beside those that stores run, in a release in steps.", False
+    )
     submittedAt = Moment("When it was submitted.")
     decidedAt = Moment("When it was decided.", None, allow_null=True)
 
@@ -161,6 +164,20 @@ class HealthOfRelease(serializers.Serializer):
     old = CallsOfVersion()
 
 
+class ShadowOfRelease(serializers.Serializer):
+    """Hook calls of the new version that were made beside those that stores run: of the newest 10,000."""
+
+    asked = Integer("How many were made.", 214, min_value=0)
+    invalid = Integer("How many of them failed.", 3, min_value=0)
+    p95Ms = Integer(
+        "The time that 95 % of them don't exceed; null without calls.",
+        140,
+        source="p95",
+        min_value=0,
+        allow_null=True,
+    )
+
+
 class ReleaseSerializer(ApiSerializer):
     """Of `extensions.releases.watch.shown`."""
 
@@ -177,6 +194,7 @@ class ReleaseSerializer(ApiSerializer):
     endedAt = Moment("When it was complete or taken back.", None, allow_null=True)
     reason = TextOrNull("Why it was halted or taken back, as a sentence.", None)
     health = HealthOfRelease()
+    shadow = ShadowOfRelease(allow_null=True)
 
 
 class TestInstallSerializer(ApiSerializer):

@@ -13,6 +13,7 @@ from common.errors import ServiceError
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
 from developers.portal.release.plots import plots_of
+from extensions.hooks import shadow
 from extensions.releases.health import figures_of
 from extensions.releases.watch import shown
 from marketplace.models import STEPS, App, Release
@@ -48,6 +49,7 @@ def release(request: HttpRequest, app: App) -> HttpResponse:
             "actions": releases.actions_of(app, found),
             "earlier": found.earlier,
             "total": sum(figures["stores"].values()),
+            "shadow_failures": shadow.failures_of(found) if figures["shadow"] else [],
         }
     return render(request, "developers/portal/release/release.html", context)
 

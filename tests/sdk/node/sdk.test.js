@@ -215,6 +215,16 @@ test("a hook call is answered", async () => {
   assert.equal((await answer({ hookPoint: "order.validate" }))[0], 500); // it forgot its answer
 });
 
+test("a hook call says whether it is one in the shadow", async () => {
+  const seen = [];
+  const router = new HookRouter().on("order.validate", ({ isShadow }) => ({ valid: seen.push(isShadow) > 0 }));
+  const call = { hookPoint: "order.validate", businessId: "b", timestamp: EVENT.timestamp, data: {} };
+  const [headers, raw] = signed(call);
+  await router.handle({ ...headers, "X-Webhook-Shadow": "true" }, raw, SECRET, { now: NOW });
+  await router.handle(headers, raw, SECRET, { now: NOW });
+  assert.deepEqual(seen, [true, false]);
+});
+
 test("the listener hands over the raw body", async (t) => {
   const seen = [];
   const router = new WebhookRouter().on("order.created", (event) => seen.push(event.data));

@@ -183,6 +183,17 @@ DEFECTS: Final = {
             ),
         ),
     ),
+    "a release reaches all stores with its first step": Defect(
+        "apps",
+        "of these, to another version",
+        (
+            Change(
+                "installations.models",
+                "    return new if followed == rolling else earlier\n",
+                "    return new\n",
+            ),
+        ),
+    ),
     "the log of calls forgets some": Defect(
         "apps",
         "calls missing in the log of calls",

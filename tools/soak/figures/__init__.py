@@ -1,6 +1,6 @@
 """The figures of a run. Each is a function that has its limit and says what is wrong; `ALL` is their order."""
 
-from tools.soak.figures import answers, apps, deliveries, events, machine, orders
+from tools.soak.figures import answers, apps, deliveries, events, machine, orders, releases
 from tools.soak.figures.finding import SLOW, Figure, Finding
 
 __all__ = ["ALL", "SLOW", "Figure", "Finding"]
@@ -11,5 +11,6 @@ ALL: tuple[Figure, ...] = (
     *events.FIGURES,
     *deliveries.FIGURES,
     *apps.FIGURES,
+    *releases.FIGURES,
     *machine.FIGURES,
 )

@@ -33,10 +33,9 @@ def path(app: App, call: str = "") -> str:
     return f"/developer/apps/{app.pk}/release" + (f"/{call}" if call else "")
 
 
-def approve(app: App, mode: str = "STEPS") -> App:
-    reviews.approve(
-        submission=factories.submit(App.objects.get(pk=app.pk), release=mode), reviewer=factories.reviewer()
-    )
+def approve(app: App, mode: str = "STEPS", *, shadow: bool = False) -> App:
+    submission = factories.submit(App.objects.get(pk=app.pk), release=mode, shadow=shadow)
+    reviews.approve(submission=submission, reviewer=factories.reviewer())
     follow_all()
     return App.objects.get(pk=app.pk)
 
@@ -95,6 +94,10 @@ def call(each: Installation, *, number: int = 1, outcome: str = CallOutcome.ANSW
 
 def new_of(installs: list[Installation]) -> Installation:
     return next(each for each in map(seen, installs) if each.is_in_release)
+
+
+def old_of(installs: list[Installation]) -> Installation:
+    return next(each for each in map(seen, reversed(installs)) if not each.is_in_release)
 
 
 def agree(each: Installation, version: AppVersion) -> None:

@@ -1,16 +1,19 @@
 """A release goes on and halts by itself, and its figures (contract, section 10)."""
 
+import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.core import mail
 from django.utils import timezone
 
 from accounts.models import Business, User
 from extensions.enums import CallOutcome
 from extensions.models import HookCall
+from extensions.releases.health import health_of
 from extensions.releases.watch import look
 from installations.models import Installation
 from installations.services.approval import follow_all
@@ -27,6 +30,7 @@ from tests.developers.api.releases.rolling import (
     call,
     change,
     new_of,
+    old_of,
     path,
     seen,
     urls,
@@ -232,3 +236,43 @@ def test_figures_of_a_release_to_all_are_of_a_week(
     later(seconds=10)
     HookCall.objects.all().delete()
     assert api("get", path(app)).json()["health"]["new"]["calls"] == 3
+
+
+@pytest.mark.spec(
+    RELEASES, "The gate reads calls of the last minutes, however long a release takes, and counts all"
+)
+def test_settled_calls_are_added_up(api: Api, rolling: App, twenty: list[Installation]) -> None:
+    """With calls at every minute, a step and a **Resume** meanwhile; and when the calls that were added up are gone."""
+    chance = random.Random(33)
+    expected = {"new": [0, 0], "old": [0, 0]}
+    with time_machine.travel(timezone.now(), tick=False) as clock:
+        for minute in range(45):
+            clock.shift(60)
+            for name, each in (("new", new_of(twenty)), ("old", old_of(twenty))):
+                call(each, number=(number := chance.randrange(1, 4)), took=chance.randrange(40, 60))
+                call(each, number=(failed := chance.randrange(2)), outcome=CallOutcome.TIMEOUT, took=60)
+                webhook = Webhook.objects.select_related("installation__business").get(installation=each)
+                delivery(webhook, DeliveryStatus.SUCCEEDED, OK)
+                expected[name][0] += number + failed + 1
+                expected[name][1] += failed
+            if minute > 10:  # recorded late
+                call(old_of(twenty), outcome=CallOutcome.TIMEOUT, took=99)
+                late = HookCall.objects.filter(duration_ms=99, called_at=timezone.now())
+                late.update(called_at=timezone.now() - timedelta(minutes=9))
+                expected["old"] = [each + 1 for each in expected["old"]]
+            look()
+            if minute == 20:
+                releases.advance(app=rolling)
+                follow_all()
+            if minute == 30:
+                releases.halt(app=rolling)
+                releases.resume(app=rolling, by=rolling.developer)
+            health = api("get", path(rolling)).json()["health"]
+            assert {name: [it["calls"], it["failed"]] for name, it in health.items()} == expected
+        release = Release.objects.get(version=rolling.rolling_version)
+        watched = health_of(release, release.watched_from)
+        HookCall.objects.filter(called_at__lt=timezone.now() - timedelta(minutes=12)).delete()
+        look()
+        assert api("get", path(rolling)).json()["health"] == health
+        assert health_of(release, release.watched_from) == watched
+    assert watched.new.number < health["new"]["calls"]
