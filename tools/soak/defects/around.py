@@ -188,7 +188,7 @@ DEFECTS: Final = {
         "of these, to another version",
         (
             Change(
-                "installations.models",
+                "installations.models.installations",
                 "    return new if followed == rolling else earlier\n",
                 "    return new\n",
             ),
