@@ -28,7 +28,7 @@ class PersonalTimes:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
-        self._admin = reverse("admin:index")
+        self._admin = reverse("admin:index", urlconf=settings.ROOT_URLCONF)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path_info.startswith(self._admin):

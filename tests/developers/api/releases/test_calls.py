@@ -31,7 +31,6 @@ def test_first_approval(api: Api, sams_api: Api, stars: App) -> None:
         "number": 1, "version": "1.4.0", "mode": "STEPS", "state": "COMPLETE", "percent": 100,
         "stores": {"new": 0, "old": 0}, "startedAt": found["startedAt"], "nextStepAt": None,
         "endedAt": found["startedAt"], "reason": None, "health": {"new": nothing, "old": nothing},
-        "shadow": None,
     }  # fmt: skip
     assert sams_api("get", path(app)).status_code == 404
     refused = api("post", path(app, "back"), {})

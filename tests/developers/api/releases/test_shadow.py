@@ -76,7 +76,7 @@ def ask_in_shadow() -> None:
 
 
 def figures(api: Api, app: App) -> dict[str, Any] | None:
-    found: dict[str, Any] | None = api("get", path(app)).json()["shadow"]
+    found: dict[str, Any] | None = api("get", path(app)).json().get("shadow")
     return found
 
 
