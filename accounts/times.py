@@ -9,7 +9,6 @@ from typing import Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import lazy
 from django.views.decorators.http import require_POST
@@ -20,6 +19,7 @@ from common.web.own_pages import is_own_page
 ZONE: Final = "zone"
 TIMES: Final = "times"
 UTC: Final = "UTC"
+ADMIN: Final = "/admin/"
 KEPT: Final = 365 * 24 * 3600  # seconds
 
 
@@ -28,10 +28,9 @@ class PersonalTimes:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
-        self._admin = reverse("admin:index", urlconf=settings.ROOT_URLCONF)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info.startswith(self._admin):
+        if request.path_info.startswith(ADMIN):
             return self._get_response(request)
         request.own_zone = _own_zone(request)  # type: ignore[attr-defined]
         with timezone.override(UTC if request.COOKIES.get(TIMES) == UTC else request.own_zone):  # type: ignore[attr-defined]

@@ -90,7 +90,7 @@ def submit(
     require_confirmed(developer)
     now = now or timezone.now()
     remarks = {"how_to_test": how_to_test.strip(), "scope_reason": scope_reason.strip()}
-    rules.check(remarks | {"version": version or app.version})
+    rules.check(remarks | ({"version": version} if version else {}))
     # Outside of the transaction, because a name lookup takes time. A concurrent edit checks its own URL.
     unreachable = [] if app.status == AppStatus.PENDING_REVIEW else rules.unreachable(app)
     with transaction.atomic():
