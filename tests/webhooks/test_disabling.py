@@ -335,9 +335,10 @@ def test_webhooks_are_judged_by_one_process_at_a_time(webhook: Webhook) -> None:
     other = connection.copy()
     with other.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(hashtext('webhooks.tasks.judge_webhooks'))")
-    task()
-    webhook.refresh_from_db()
-    assert webhook.failing_since is None
+        task()
+        webhook.refresh_from_db()
+        assert webhook.failing_since is None
+        cursor.execute("SELECT pg_advisory_unlock_all()")  # closing alone gives it back a moment later
     other.close()
     task()
     webhook.refresh_from_db()
