@@ -18,8 +18,8 @@ from accounts.services import Registration, choose_new_password, profile, regist
 from accounts.services.registration import register_in_vain
 from accounts.sign_in.origins import origin_of
 from accounts.validators import timezone_choices
-from common.currencies import currency_choices
 from common.errors import Invalid
+from common.money import currency_choices
 from common.processes.background import enqueue_after_commit
 from common.web.forms.edits import EditForm
 from common.web.forms.pages import add_service_errors

@@ -13,9 +13,9 @@ from django.utils import timezone
 from accounts.enums import SecurityEventKind
 from accounts.models import User, normalize_email
 from accounts.services import security_log
-from accounts.sessions import DEVICE, NETWORK, SIGNED_IN_AT
 from accounts.sign_in import limits
 from accounts.sign_in.origins import origin_of
+from accounts.sign_in.sessions import DEVICE, NETWORK, SIGNED_IN_AT
 from common.processes.background import enqueue_after_commit
 
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from accounts.models import DeviceGrant, SignIn, User
 from accounts.services import confirmation, passwords, profile, second_factor, security_log, staff
-from accounts.sessions import SessionStore
 from accounts.sign_in.origins import Origin
+from accounts.sign_in.sessions import SessionStore
 from common.mails.letters import letter
 from common.mails.parts import from_rows
 

@@ -6,7 +6,7 @@ from zoneinfo import available_timezones
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
-from common.currencies import CURRENCIES
+from common.money import CURRENCIES
 
 # Language, then perhaps script and region (BCP 47): en, pt-BR, zh-Hans-CN.
 validate_locale = RegexValidator(

@@ -16,7 +16,7 @@ from common.db import schema
 from common.web.errors import error_response
 from common.web.methods import require_safe
 from config.celery import app as celery_app
-from webhooks.engine.backlog import is_overdue
+from webhooks.insight.backlog import is_overdue
 
 log = logging.getLogger(__name__)
 

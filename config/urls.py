@@ -35,7 +35,7 @@ urlpatterns = [
     path("admin/login/", RedirectView.as_view(pattern_name="account_login", query_string=True)),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
-    path("accounts/", include("accounts.allauth_urls")),
+    path("accounts/", include("accounts.views.allauth_urls")),
     path("auth/", include("accounts.api.urls")),
     path("docs/", include("developers.docs.urls")),
     path("sdk/", include("developers.sdks.urls")),

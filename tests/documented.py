@@ -6,8 +6,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from developers.docs.openapi import document
-from developers.docs.samples import PARAMETER
+from developers.docs.openapi.document import document
+from developers.docs.openapi.samples import PARAMETER
 
 SCHEMAS = "#/components/schemas/"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from developers.docs.calls import data_schema
+from developers.docs.openapi.calls import data_schema
 from webhooks import catalogue, receivers
 from webhooks.messages import payloads
 from webhooks.services.sandbox import samples

@@ -95,7 +95,7 @@ def record(name: str) -> None:
 
 
 def current() -> Node:
-    from developers.docs.openapi import document
+    from developers.docs.openapi.document import document
 
     found: Node = without_texts(document())
     return found

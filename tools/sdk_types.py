@@ -291,7 +291,7 @@ LANGUAGES: tuple[type[Types], ...] = (Python, TypeScript)
 
 
 def main() -> None:
-    from developers.docs.openapi import document
+    from developers.docs.openapi.document import document
 
     for language in LANGUAGES:
         language.file.write_text(language(document()).source())

@@ -6,7 +6,7 @@ from typing import Final
 from rest_framework import serializers
 
 from accounts.enums import SELF_REGISTERED, Role
-from common.currencies import CURRENCIES
+from common.money import CURRENCIES
 from common.rest.fields import ApiSerializer, Choice, Integer, Text
 
 JWT = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c2ln"

@@ -30,7 +30,7 @@ class SessionManager(BaseSessionManager.from_queryset(SessionQuerySet)):  # type
 
 
 class Session(AbstractBaseSession):
-    """A visitor's session on the platform's pages, written by `accounts.sessions`.
+    """A visitor's session on the platform's pages, written by `accounts.sign_in.sessions`.
 
     `session_key` is the SHA-256 of the key that the cookie holds. `user` and the columns after it are empty until
     somebody signs in. `last_seen_at` is exact to a minute.
@@ -47,7 +47,7 @@ class Session(AbstractBaseSession):
 
     @classmethod
     def get_session_store_class(cls) -> type[SessionBase]:
-        from accounts.sessions import SessionStore  # the engine imports this model
+        from accounts.sign_in.sessions import SessionStore  # the engine imports this model
 
         return SessionStore
 

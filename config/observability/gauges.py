@@ -20,7 +20,7 @@ from config.models import BackupRecord
 from config.observability import certificates, scheduler_seen
 from extensions.hooks.breaker import count_states
 from streams.queries import progress
-from webhooks.engine.backlog import COUNTED, backlog, in_flight
+from webhooks.insight.backlog import COUNTED, backlog, in_flight
 from webhooks.insight.recent import READ, RECENT, recent_attempts
 from webhooks.services.audit import last_audit
 

@@ -90,7 +90,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SORT_OPERATIONS": False,
     "SORT_OPERATION_PARAMETERS": False,
-    "POSTPROCESSING_HOOKS": ["developers.docs.openapi.complete"],
+    "POSTPROCESSING_HOOKS": ["developers.docs.openapi.document.complete"],
 }
 
 # --- Webhooks

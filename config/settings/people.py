@@ -8,7 +8,7 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "accounts:home"
 LOGOUT_REDIRECT_URL = "home"
 PASSWORD_RESET_TIMEOUT = 3600  # seconds that a mailed link works
-SESSION_ENGINE = "accounts.sessions"
+SESSION_ENGINE = "accounts.sign_in.sessions"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (

@@ -24,7 +24,7 @@ ZONES: dict[str, dict[str, Any]] = {
             "django.middleware.common.CommonMiddleware",
             "common.web.middleware.form_bodies.FormBodyMiddleware",
             "django.middleware.csrf.CsrfViewMiddleware",
-            "accounts.sessions.Authentication",
+            "accounts.sign_in.sessions.Authentication",
             "accounts.times.PersonalTimes",
             "django.contrib.messages.middleware.MessageMiddleware",
             "django.middleware.clickjacking.XFrameOptionsMiddleware",

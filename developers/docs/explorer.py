@@ -25,8 +25,8 @@ from common.errors import status_name
 from common.text.nesting import indented
 from common.tracing import REQUEST_ID_HEADER
 from common.web.requests import Request, RequestHandler
+from developers.docs.openapi.samples import PARAMETER
 from developers.docs.reference import ApiOperation
-from developers.docs.samples import PARAMETER
 from installations.authentication import act_as_holder
 from installations.models import Installation
 from stores.enums import ProductStatus

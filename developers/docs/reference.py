@@ -8,10 +8,10 @@ from django.conf import settings
 from django.http import Http404
 from django.utils.text import slugify
 
-from developers.docs.calls import EVENTS_TAG
-from developers.docs.fields import FieldRow, row, rows
-from developers.docs.openapi import TAGS, document
-from developers.docs.samples import Sample, call_of, example_in, samples_of
+from developers.docs.openapi.calls import EVENTS_TAG
+from developers.docs.openapi.document import TAGS, document
+from developers.docs.openapi.fields import FieldRow, row, rows
+from developers.docs.openapi.samples import Sample, call_of, example_in, samples_of
 
 CREDENTIALS = {
     "accessToken": "access token",

@@ -17,7 +17,7 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 
 from developers.docs import changelog, errors, guides, limits, reference
-from developers.docs.fields import FieldRow
+from developers.docs.openapi.fields import FieldRow
 
 _WORD = re.compile(r"[a-z0-9]+")
 CONTRACT: Final = "Contract"

@@ -7,8 +7,8 @@ from django.conf import settings
 
 from accounts.models import Business, BusinessQuerySet
 from accounts.validators import timezone_choices, timezone_label
-from common.currencies import currency_choices, currency_label
 from common.languages import language_of
+from common.money import currency_choices, currency_label
 from common.web.forms.edits import EditForm
 from common.web.forms.one_time import OneTimeForm
 from common.web.forms.pictures import PictureField

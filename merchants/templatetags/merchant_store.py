@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from accounts.enums import StoreRole
 from accounts.validators import timezone_label
-from common.currencies import currency_label
+from common.money import currency_label
 from common.templatetags.ui import pill
 from common.times import iso
 from merchants.constants import NAMED_BY

@@ -18,7 +18,8 @@ from tests.explored.lockstep import POLL, ROWS, Seat, here
 from tests.explored.rules import Book, DeliveryRow, Sent, Violation
 from tests.explored.scenes import Scene
 from tests.explored.schedules import Deviation, Reply, Schedule
-from webhooks.engine import backlog, retry, slots
+from webhooks.engine import retry, slots
+from webhooks.insight import backlog
 
 Choose = Callable[[str], str | None]  # what happens at a point
 Read = Callable[[str], list[tuple[Any, ...]]]  # the rows of a statement, in a session of its own

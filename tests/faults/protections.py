@@ -118,7 +118,7 @@ PROTECTIONS: Final = {
         "config.celery", "        close_old_connections()\n", "        pass\n"
     ),
     "alarm by the rule of a claim": Change(
-        "webhooks.engine.backlog",
+        "webhooks.insight.backlog",
         "claim_selection.first_due(now)",
         'Delivery.objects.filter(lease_until=None).aggregate(first=Min("due_at"))["first"]',
     ),

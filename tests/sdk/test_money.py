@@ -7,7 +7,7 @@ from extension_platform_sdk import to_major, to_minor
 from extension_platform_sdk.money import decimals
 
 from common import money
-from common.currencies import CURRENCIES
+from common.money import CURRENCIES
 
 
 @pytest.mark.spec("Contract 0 Conventions", "Hook calls carry minor units, the app API major ones")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from developers.docs.openapi import document
+from developers.docs.openapi.document import document
 from tests.sdk.type_checker import mistakes_of
 from tools import sdk_types
 

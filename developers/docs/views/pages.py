@@ -12,8 +12,9 @@ from django.utils.feedgenerator import Atom1Feed
 from common.http import transport
 from common.times import duration
 from common.web.methods import require_safe
-from developers.docs import calls, changelog, errors, guides, limits, navigation, reference, search
-from developers.docs.openapi import document_text
+from developers.docs import changelog, errors, guides, limits, navigation, reference, search
+from developers.docs.openapi import calls
+from developers.docs.openapi.document import document_text
 from webhooks.catalogue import EVENTS
 from webhooks.engine import retry
 

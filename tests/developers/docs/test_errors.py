@@ -13,8 +13,9 @@ from django.test import Client
 from accounts.sign_in.authentication import IsDeveloper
 from common import errors as raised
 from common.http.exchanges import ErrorClass
-from developers.docs import errors, openapi
-from developers.docs.fields import resolved
+from developers.docs import errors
+from developers.docs.openapi import document as openapi
+from developers.docs.openapi.fields import resolved
 from extensions.enums import CallOutcome
 from marketplace.services.apps import SlugTaken
 from webhooks.insight.diagnosis import diagnose

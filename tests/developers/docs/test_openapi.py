@@ -18,10 +18,10 @@ from jsonschema import Draft202012Validator
 from accounts.api.views import RefreshView
 from appapi.views.orders import OrderList
 from common.web.errors import is_api_path
-from developers.docs import openapi
-from developers.docs.calls import data_schema
-from developers.docs.fields import resolved
-from developers.docs.samples import PARAMETER, example_in
+from developers.docs.openapi import document as openapi
+from developers.docs.openapi.calls import data_schema
+from developers.docs.openapi.fields import resolved
+from developers.docs.openapi.samples import PARAMETER, example_in
 from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS
 from extensions.manifest import problems_of_manifest
 from installations.authentication import scope_needed
@@ -255,7 +255,7 @@ def test_first_requests_of_a_process_make_the_document_at_once() -> None:
     program = (
         "import django; django.setup()\n"
         "from concurrent.futures import ThreadPoolExecutor\n"
-        "from developers.docs.openapi import document\n"
+        "from developers.docs.openapi.document import document\n"
         "with ThreadPoolExecutor(8) as threads:\n"
         "    paths = {len(made.result()['paths']) for made in [threads.submit(document) for _ in range(8)]}\n"
         "assert len(paths) == 1, paths\n"

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from appapi import limits
-from developers.docs import openapi, reference
+from developers.docs import reference
+from developers.docs.openapi import document as openapi
+from developers.docs.openapi.samples import CLIENT_ID, CLIENT_SECRET, PARAMETER, TOKENS, example_in
 from developers.docs.reference import ApiOperation
-from developers.docs.samples import CLIENT_ID, CLIENT_SECRET, PARAMETER, TOKENS, example_in
 from installations import services
 from marketplace.enums import ReleaseState
 from marketplace.models import App

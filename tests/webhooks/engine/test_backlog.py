@@ -12,9 +12,9 @@ from accounts.models import Business
 from tests.webhooks import helpers
 from tests.webhooks.helpers import drain, publish
 from webhooks.engine import planning
-from webhooks.engine.backlog import is_overdue
 from webhooks.engine.claim_selection import LEASE, SLOW
 from webhooks.enums import Pace
+from webhooks.insight.backlog import is_overdue
 from webhooks.models import Delivery, Endpoint, Webhook
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -2,7 +2,7 @@
 
 drf-spectacular walks the URL conf and reads `@extend_schema` beside each view, Django's views of OAuth included. A
 view without it is an error. What all operations share is in `common.rest.schema`; what the platform sends is in
-`developers.docs.calls`.
+`developers.docs.openapi.calls`.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from common.errors import ERROR_CODE_HEADER
 from common.rest.fields import Integer, Text
 from common.rest.schema import OperationSchema, Schema
 from common.rest.views import JsonView
-from developers.docs import calls
+from developers.docs.openapi import calls
 from installations.authentication import TokenAuthentication, scope_needed
 from marketplace.scopes import SCOPES
 

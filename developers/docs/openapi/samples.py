@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from developers.docs.openapi import ACCESS_TOKEN, CLIENT, DEVELOPER_TOKEN
+from developers.docs.openapi.document import ACCESS_TOKEN, CLIENT, DEVELOPER_TOKEN
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 PARAMETER = re.compile(r"\{(\w+)\}")
