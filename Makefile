@@ -20,10 +20,10 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.runtime ## the whole product on its embedded default
 	@DEBUG=$${DEBUG-1} ALLOW_LOCAL_DESTINATIONS=$${ALLOW_LOCAL_DESTINATIONS-$${DEBUG-1}} exec $(BIN)/python manage.py demo
 
-test: $(VENV)/.development ## the test suite, on PostgreSQL and Redis where they are there
-	$(BIN)/python -m pytest -n 2 -m "$(QUICK)" $(ARGS)
+test: $(VENV)/.development ## the test suite but for its long tests, on PostgreSQL and Redis where they are there
+	$(BIN)/python -m pytest -n 2 -m "$(QUICK) and not long" $(ARGS)
 
-coverage: $(VENV)/.development ## `make test`, and at least 95 % of the branches of services and the delivery engine
+coverage: $(VENV)/.development ## `make test` with the long tests, and at least 95 % of the branches of services and the delivery engine
 	$(BIN)/python -m pytest -n 2 -m "$(QUICK)" --cov --cov-report=term --cov-report=html $(ARGS)
 
 compliance: $(VENV)/.development ## which test holds which rule of the specification, into build/compliance.md
@@ -32,7 +32,7 @@ compliance: $(VENV)/.development ## which test holds which rule of the specifica
 test-slow: $(VENV)/.development ## every page in every look; the demo and the workers as real processes
 	$(BIN)/python -m pytest -n 2 -m "slow and not fault and not benchmark" $(ARGS)
 
-test-embedded: $(VENV)/.development ## the same suite on SQLite, without services
+test-embedded: $(VENV)/.development ## `make test` with the long tests on SQLite, without services
 	EMBEDDED=1 $(BIN)/python -m pytest -n 2 -m "$(QUICK)" $(ARGS)
 
 test-faults: $(VENV)/.development ## processes and servers killed, paused and starved (docs/faults.md), and a quick benchmark

@@ -228,6 +228,7 @@ RULES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", RULES)
 def test_sql_says_the_same_as_python(name: str, cast: Cast) -> None:
     rule = RULES[name]
@@ -236,6 +237,7 @@ def test_sql_says_the_same_as_python(name: str, cast: Cast) -> None:
         assert_same(rule.of.all(), rule.in_python, rule.in_sql)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("event", EVENTS)
 def test_sql_says_the_same_as_python_of_who_gets_an_event(event: str, cast: Cast) -> None:
     """`publish` asks in SQL what dispatchers ask of one webhook in Python."""

@@ -187,6 +187,7 @@ def everywhere(log: Log) -> dict[str, bytes]:
     return database() | cached() | mailed() | log.written()
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Credentials", "Access tokens and client secrets are stored as hashes, webhook secrets encrypted"
 )

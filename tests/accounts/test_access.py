@@ -1,5 +1,7 @@
 """What a person may do with a store is decided in one place: nothing else compares the owner of a business with anybody."""
 
+import pytest
+
 from tests.comparisons import found_outside
 
 DECIDE = ("accounts/access.py", "accounts/models/people.py")
@@ -9,5 +11,6 @@ OF_THE_ACCOUNT = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 def test_only_one_module_compares_the_owner_of_a_business() -> None:
     assert not found_outside(DECIDE + OF_THE_ACCOUNT, ("owner", "owner_id"))

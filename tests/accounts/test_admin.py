@@ -24,6 +24,7 @@ def admin_client(client: Client, ada: User) -> Client:
     return client
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 1 Accounts", "Reviewers are staff whom an administrator creates")
 def test_administrator_creates_reviewer(admin_client: Client) -> None:
     body = {

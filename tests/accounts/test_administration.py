@@ -71,6 +71,7 @@ def is_asked(answer: Any) -> bool:
     return answer.status_code == 302 and answer["Location"].startswith("/accounts/prove/")
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 15 Doors", "Every POST in the administration asks for a fresh proof")
 def test_every_form_asks_for_a_fresh_proof(browser: Client) -> None:
     for name, path in pages():
@@ -79,6 +80,7 @@ def test_every_form_asks_for_a_fresh_proof(browser: Client) -> None:
             assert is_asked(browser.post(f"{path}?_popup=1", {"_popup": "1", "_save": ""})), path
 
 
+@pytest.mark.long
 def test_looking_asks_for_none(browser: Client) -> None:
     for _, path in pages():
         assert not is_asked(browser.get(path, follow=False)), path

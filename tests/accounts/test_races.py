@@ -27,6 +27,7 @@ def test_refresh_token_spent_once(client: Client, dana: User) -> None:
         assert Counter(answers) == {200: 1, 401: 3}
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 def test_refresh_while_the_sign_in_ends(client: Client, dana: User) -> None:
     """It has read the sign-in before its end is committed, and waits for the row."""
@@ -59,6 +60,7 @@ def test_businesses_of_one_name_opened_at_once(dana: User) -> None:
     assert {business.slug for business in made} == {"harbour", "harbour-2", "harbour-3", "harbour-4"}
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 15 Doors", "Codes that are guessed at once are all counted")
 def test_codes_guessed_at_once_are_counted(dana: User) -> None:
     set_up_app(dana)

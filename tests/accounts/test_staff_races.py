@@ -85,6 +85,7 @@ def test_invited_twice_at_once(shop: Business) -> None:
     assert Staff.objects.count() == 1
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 11 Staff", "Who deletes the account and accepts at once leaves no row behind")
 def test_accepted_while_the_account_is_deleted(shop: Business) -> None:
     for number in range(6):

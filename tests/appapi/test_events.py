@@ -49,6 +49,7 @@ def names(page: dict[str, Any]) -> list[str]:
     return [each["event"] for each in page["data"]]
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 5 Webhooks", "GET /app-api/events: the feed, oldest first, from cursor to cursor")
 def test_feed_goes_on_behind_its_cursor(api: Client, sandbox: Business) -> None:
     start = read(api)

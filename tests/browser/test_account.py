@@ -35,6 +35,7 @@ def test_token_is_created_and_revoked(danas: Page) -> None:
     expect(danas.get_by_text("fbdt_…")).to_have_count(0)
 
 
+@pytest.mark.long
 @pytest.mark.journey
 def test_command_line_is_let_in(danas: Page, dana: User) -> None:
     codes = device_grants.start(client_name="Order tool", network="203.0.113.0/24")

@@ -45,6 +45,7 @@ def merchant(new_page: NewPage, sign_in: SignIn, mira: User) -> Page:
     return page
 
 
+@pytest.mark.long
 @pytest.mark.journey
 @pytest.mark.spec("Admin page iframe contract", "src carries businessId and locale; four sandbox attributes")
 @pytest.mark.spec("Admin page iframe contract", "service:init with businessId, businessName, role, locale")

@@ -96,6 +96,7 @@ def order(page: Page, shop: Business, path: str) -> str:
     return page.locator("main").inner_text()
 
 
+@pytest.mark.long
 @pytest.mark.journey
 @pytest.mark.spec(
     "Contract 7 Pages", "Install, settings, a block that shoppers of a new store see: six presses"

@@ -65,6 +65,7 @@ def create_app(counted: Counted) -> None:
     counted.press("button", "Create app")
 
 
+@pytest.mark.long
 @pytest.mark.journey
 @pytest.mark.spec("Contract 7 Pages", "Sign-up to the first API call takes 5 presses and 4 pages")
 def test_sign_up_to_the_first_call(counted: Counted) -> None:

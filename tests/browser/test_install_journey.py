@@ -118,6 +118,7 @@ def expect_connected(page: Page, shop: Business) -> None:
     expect(page.locator("h1")).to_have_text(re.compile(f"Connected to ({shop.name}|Store {shop.pk})"))
 
 
+@pytest.mark.long
 @pytest.mark.journey
 @pytest.mark.spec("States/Installation", "not installed: merchant completes OAuth install -> installed")
 @pytest.mark.spec(

@@ -45,6 +45,7 @@ def paths(dana: User, shop: Business, stars: Installation) -> dict[str, object]:
     return {"stars": stars.pk, "past": past.pk}
 
 
+@pytest.mark.long
 @pytest.mark.journey
 @pytest.mark.parametrize("scripted", [True, False])
 def test_agreeing_to_more_takes_two_presses(merchant: NewPage, stars: Installation, scripted: bool) -> None:
@@ -78,6 +79,7 @@ def test_agreeing_on_the_list_takes_one_press(merchant: NewPage, stars: Installa
     expect(page.get_by_text("can use its new permissions now")).to_be_visible()
 
 
+@pytest.mark.long
 @pytest.mark.journey
 @pytest.mark.parametrize("scripted", [True, False])
 def test_uninstall_takes_two_presses_from_the_apps_page(

@@ -81,6 +81,7 @@ def test_order_is_handled_in_3_presses_from_the_list(merchant: NewPage, order: O
     assert order.status == "DELIVERED"
 
 
+@pytest.mark.long
 @pytest.mark.journey
 def test_order_is_worked_off_by_keyboard_without_scripts(
     merchant: NewPage, shop: Business, bread: Product, order: Order

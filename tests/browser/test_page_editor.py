@@ -76,6 +76,7 @@ def frame_of(page: Page) -> Frame:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.journey
 @pytest.mark.spec(
     "Contract 6 Extensions", "Host pages: blocks are placed in the page editor, with live settings"

@@ -63,6 +63,7 @@ def test_failing_delivery_is_resent_in_two_presses(portal: NewPage, made: Made, 
     assert made["failed"].status == DeliveryStatus.PENDING
 
 
+@pytest.mark.long
 @pytest.mark.journey
 @pytest.mark.parametrize("scripted", [True, False])
 def test_cause_of_a_failing_webhook_is_found_and_resent_in_three_presses(

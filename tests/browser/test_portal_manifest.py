@@ -80,6 +80,7 @@ def test_the_editor_is_left_by_keyboard(editor: Open) -> None:
     expect(page.get_by_role("button", name="Save…")).to_be_focused()
 
 
+@pytest.mark.long
 @pytest.mark.journey
 @pytest.mark.spec("Contract 7 Pages", "The manifest's editor works without JavaScript")
 def test_all_of_it_without_scripts(editor: Open, stars: App) -> None:

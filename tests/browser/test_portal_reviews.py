@@ -65,6 +65,7 @@ def pages(dana: User, stars: App) -> list[str]:
     return ["/portal/", *(f"/portal/apps/{path}" for path in paths), "/portal/apps/rejected/"]
 
 
+@pytest.mark.long
 @pytest.mark.journey
 @pytest.mark.parametrize("script", [True, False])
 def test_submitting_takes_two_presses(portal: NewPage, stars: App, script: bool) -> None:

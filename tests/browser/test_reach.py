@@ -97,6 +97,7 @@ def runs(page: Page, product: Product, server: Receiver) -> bool:
     return has_script
 
 
+@pytest.mark.long
 @pytest.mark.journey
 @pytest.mark.spec(
     REACH, "A script and hooks saved after an approval need the next one and the merchant's yes"

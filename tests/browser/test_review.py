@@ -56,6 +56,7 @@ def admin(new_page: NewPage, sign_in: SignIn, rae: User, rounds: dict[str, Submi
     return make
 
 
+@pytest.mark.long
 @pytest.mark.journey
 @pytest.mark.spec(
     "Contract 7 Pages", "A reviewer approves with eight presses: open, five criteria, approve, confirm"

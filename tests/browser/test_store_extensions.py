@@ -260,6 +260,7 @@ def test_store_with_scripts_widgets_and_blocks_of_apps_still_sells(
     page.wait_for_url(f"{app_site.url}/pay")
 
 
+@pytest.mark.long
 @pytest.mark.journey
 @pytest.mark.spec("Installation", "uninstalled: blocks removed from pages, embeds stop being injected")
 def test_after_the_uninstall_all_is_gone_from_the_next_page_view(

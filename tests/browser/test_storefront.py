@@ -166,6 +166,7 @@ def test_placing_says_so_and_after_3_s_what_it_waits_for(page: Page, store: str)
     assert "Waiting for the store to check your order…" in said
 
 
+@pytest.mark.long
 @pytest.mark.journey
 def test_shopper_orders_by_keyboard(page: Page, store: str) -> None:
     def reach(name: str) -> None:
@@ -202,6 +203,7 @@ def test_shopper_orders_by_keyboard(page: Page, store: str) -> None:
     assert Order.objects.get().customer_phone == "+1 555 0100"
 
 
+@pytest.mark.long
 @pytest.mark.journey
 def test_two_presses_give_one_order(new_page: NewPage, store: str) -> None:
     """Without the script that holds the second one back."""

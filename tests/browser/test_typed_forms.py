@@ -14,6 +14,7 @@ from tests.browser.axe import violations
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.journey]
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 15 Doors",
     "A form that was sent after its session ended is shown again, filled, after signing in",
@@ -39,6 +40,7 @@ def test_product_that_was_typed_while_the_session_ended_is_saved_after_signing_i
     assert Product.objects.get().name == "Country sourdough"
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 15 Doors", "Where the same field was changed meanwhile, the page shows both (409)"
 )

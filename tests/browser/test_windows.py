@@ -58,6 +58,7 @@ def opened(page: Page, path: str, url: str) -> Page:
     return popup.value
 
 
+@pytest.mark.long
 @SPEC
 @pytest.mark.journey
 @pytest.mark.spec("Contract 3 OAuth", "Sending the merchant through /oauth/authorize again adds permissions")

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = """
 import gc, time
 from weakref import ref
@@ -28,6 +30,7 @@ while gone():
 """
 
 
+@pytest.mark.long
 def test_what_the_small_collections_leave_does_not_stay_for_long() -> None:
     """Python would wait until there are a quarter more objects."""
     subprocess.run([sys.executable, "-c", SCRIPT], check=True)

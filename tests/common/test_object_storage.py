@@ -32,7 +32,7 @@ from tests.object_storage import BUCKET, CREDENTIALS, ObjectServer
 from tests.pages import signed_in
 from tests.pictures import upload
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

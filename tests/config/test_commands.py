@@ -248,6 +248,7 @@ def test_without_debug_every_line_is_json(
     assert "FileNotFoundError" in lines[-1]["exc_info"]
 
 
+@pytest.mark.long
 def test_worker_may_open_a_file_for_each_connection(tmp_path: Path) -> None:
     """In a process of its own, begun with the limit of many systems."""
     code = """
@@ -275,6 +276,7 @@ def age(file: Path) -> float:
     return time.time() - file.stat().st_mtime if file.exists() else float("inf")
 
 
+@pytest.mark.long
 def test_heartbeat_means_that_a_worker_can_work(
     tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -360,6 +362,7 @@ def test_database_that_is_away_refuses_no_start(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("variable", "value"), [("WEB_PROCESSES", "0"), ("WORKER_THREADS", "1")])
 def test_too_few_of_a_kind_are_refused(tmp_path: Path, variable: str, value: str) -> None:
     refused = run(tmp_path, "-c", "import config.wsgi", **{variable: value})

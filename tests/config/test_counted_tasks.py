@@ -40,6 +40,7 @@ def sample(name: str, **labels: str) -> float:
     return REGISTRY.get_sample_value(f"extension_platform_{name}", labels) or 0.0
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_worker")
 def test_tasks_are_counted_by_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
@@ -56,6 +57,7 @@ def test_tasks_are_counted_by_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     assert counted("succeeded") == before["succeeded"] + 1
 
 
+@pytest.mark.long
 def test_wait_for_a_worker_and_busy_threads_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     busy: list[float] = []
     monkeypatch.setattr(carts, "remove_old_carts", lambda: busy.append(sample("threads_busy")))

@@ -111,6 +111,7 @@ def test_readyz_names_the_part_that_is_gone_and_logs_it_once(
     assert not line.exc_info
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 7 Pages", "An outage of broker or cache is said, and the machine stays")
 def test_broker_that_never_answers_is_named_within_a_second(
     client: Client, db: None, settings: Any, monkeypatch: pytest.MonkeyPatch

@@ -65,6 +65,7 @@ def test_deliveries_that_are_due_are_told(
     assert value(operator, "extension_platform_dispatchers") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "root"),
     [

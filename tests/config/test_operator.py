@@ -50,6 +50,7 @@ def test_missing_server_stops_every_start_without_debug(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("url", ["consolemail://", "consolemail://localhost"])
 def test_printed_mails_stop_a_start_without_debug(tmp_path: Path, url: str) -> None:
     """A worker's output is its log, and their links confirm addresses and change passwords."""

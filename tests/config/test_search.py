@@ -85,6 +85,7 @@ def found(person: User, *asked: object) -> str:
     return html.unescape("".join(pages))
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Design: everyday", "The search finds what one may open by name, number and id, and nothing of others"
 )
@@ -101,6 +102,7 @@ def test_each_finds_their_own_of_every_kind_and_nothing_of_others(houses: tuple[
         assert kinds >= set(KINDS)
 
 
+@pytest.mark.long
 def test_roles_bound_what_is_found(houses: tuple[House, House]) -> None:
     mine, other = houses
     factories.staff(other.shop, mine.merchant, StoreRole.ORDERS)
@@ -112,6 +114,7 @@ def test_roles_bound_what_is_found(houses: tuple[House, House]) -> None:
     assert "Zebra Stars" in found(mine.developer, *other.words)
 
 
+@pytest.mark.long
 def test_reviewers_find_apps_and_no_store(houses: tuple[House, House]) -> None:
     listed = found(
         factories.reviewer("rae@example.com", is_superuser=True), *houses[0].words, *houses[1].words
@@ -129,6 +132,7 @@ def test_pages_are_found_by_their_heading(houses: tuple[House, House]) -> None:
     assert f"/merchant/orders/?store={mine.shop.slug}" in found(mine.merchant, "orders")
 
 
+@pytest.mark.long
 def test_pages_of_a_store_are_those_of_its_navigation(houses: tuple[House, House]) -> None:
     """Of each role, and of a sandbox, which has no staff."""
     shop = houses[0].shop
@@ -157,6 +161,7 @@ def test_apps_are_found_by_the_name_that_stores_see(houses: tuple[House, House])
     assert "Okapi Stars" in found(mine.merchant, "Okapi Sta")
 
 
+@pytest.mark.long
 def test_results_open(houses: tuple[House, House]) -> None:
     mine = houses[0]
     for person in (mine.developer, mine.merchant):

@@ -357,6 +357,7 @@ def _views(patterns: Any) -> Iterator[Any]:
             yield from _views(pattern.url_patterns)
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 15 Doors", "While apps are waited for, /healthz answers within half a second")
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_test_calls_leave_threads_to_others(site: Site, tmp_path: Path, kind: str) -> None:

@@ -73,6 +73,7 @@ def test_pages_are_compressed_and_answers_of_the_api_are_not(client: Client) -> 
     assert "Content-Encoding" not in refused
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_crawlers_find_public_pages_and_no_others(client: Client, app: App, listed: App) -> None:
     robots = client.get("/robots.txt").text

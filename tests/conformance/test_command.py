@@ -21,6 +21,7 @@ def signed_in(sign_in: SignIn) -> None:
     sign_in()
 
 
+@pytest.mark.long
 def test_check_of_a_server_that_only_this_machine_reaches(
     order_bell: OrderBell, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -29,6 +29,7 @@ def checks_of(app: App) -> str:
     return f"/portal/apps/{app.slug}/checks/"
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 7 Pages", "The developer sees each check with each rule's result, and runs one")
 def test_developer_runs_a_check_and_sees_each_rule(
     order_bell: OrderBell, sign_in: SignIn, dana: User, sam: User, capsys: pytest.CaptureFixture[str]
@@ -83,6 +84,7 @@ def exchanges_with_another_redirect_uri(app: Flask) -> None:
     oauth.exchange = elsewhere  # type: ignore[method-assign]
 
 
+@pytest.mark.long
 def test_another_redirect_uri_is_named_with_the_expected_one(
     order_bell: OrderBell, sign_in: SignIn, dana: User, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,6 +21,7 @@ def rae(db: None) -> User:
     return factories.reviewer("rae@example.com", name="Rae Ito", is_superuser=True)
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 7 Pages", "A submission's server is checked by itself, and the reviewer sees each rule"
 )

@@ -34,6 +34,7 @@ def run_in_thread(app: App) -> Run:
         connections.close_all()
 
 
+@pytest.mark.long
 def test_sample_app_passes_every_rule(order_bell: OrderBell) -> None:
     run = check_app(app=order_bell())
     results = results_of(run)

@@ -85,6 +85,7 @@ def queue_of(reviewer: Client) -> str:
     return words_of(reviewer.get(QUEUE, **HTML))
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 6 Checks",
     "A listed app is checked each week; three failed weeks are said, and a passed one ends it",
@@ -205,6 +206,7 @@ def test_mail_about_another_rule_says_what_the_listing_says(dana: User, weeks_be
     assert "WH006" in told.body
 
 
+@pytest.mark.long
 def test_what_fails_once_and_not_again_is_no_finding(order_bell: OrderBell, weeks: Weeks) -> None:
     """A problem of ours, or a server that was just being restarted."""
     app = listed(order_bell())
@@ -224,6 +226,7 @@ def test_what_fails_once_and_not_again_is_no_finding(order_bell: OrderBell, week
     assert WeeklyCheck.objects.get().failed_rules == []
 
 
+@pytest.mark.long
 def test_what_stores_run_is_tried_and_not_the_working_copy(order_bell: OrderBell, weeks: Weeks) -> None:
     """The developer is in the middle of the next version, whose server isn't there yet."""
     app = listed(order_bell())
@@ -240,6 +243,7 @@ def test_what_stores_run_is_tried_and_not_the_working_copy(order_bell: OrderBell
     assert WeeklyCheck.objects.get().failed_rules == []
 
 
+@pytest.mark.long
 def test_it_counts_nowhere(order_bell: OrderBell, dana: User, weeks: Weeks) -> None:
     app = listed(order_bell())
     before = thirty_days(app)
@@ -256,6 +260,7 @@ def test_it_counts_nowhere(order_bell: OrderBell, dana: User, weeks: Weeks) -> N
     assert "A check is running already" not in words_of(page)
 
 
+@pytest.mark.long
 def test_running_weekly_check_keeps_no_developer_from_a_check(order_bell: OrderBell, dana: User) -> None:
     app = listed(order_bell())
     start(app=app, sender=weekly.Sender.WEEKLY, version=app.approved_version)
@@ -264,6 +269,7 @@ def test_running_weekly_check_keeps_no_developer_from_a_check(order_bell: OrderB
     assert "passed" in words_of(page)
 
 
+@pytest.mark.long
 def test_rule_with_whose_failure_a_reviewer_approved_counts_once_it_has_passed(
     order_bell: OrderBell, weeks: Weeks
 ) -> None:
@@ -289,6 +295,7 @@ def test_rule_with_whose_failure_a_reviewer_approved_counts_once_it_has_passed(
     assert "FR001" in mail.outbox[0].body
 
 
+@pytest.mark.long
 def test_new_version_of_an_app_that_does_not_pass_is_checked_at_once(
     order_bell: OrderBell, weeks: Weeks
 ) -> None:
@@ -317,6 +324,7 @@ def claimed(now: datetime = MONDAY) -> App | None:
     return found.app if found else None
 
 
+@pytest.mark.long
 def test_apps_are_spread_over_the_week_each_at_its_own_moment(dana: User) -> None:
     moments = {weekly.slot(app.pk, MONDAY) for app in apps_at(dana, *["a.example.com"] * 70)}
     assert all(MONDAY < moment <= MONDAY + WEEK for moment in moments)
@@ -368,6 +376,7 @@ def test_suspended_and_deleted_apps_are_not_checked(dana: User, change: str) -> 
     assert claimed(MONDAY + WEEK) is None
 
 
+@pytest.mark.long
 def test_app_that_is_suspended_during_its_check_has_no_result(
     order_bell: OrderBell, weeks: Weeks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -412,6 +421,7 @@ def test_result_of_a_worker_whose_lease_has_ended_is_left_out(dana: User) -> Non
     assert WeeklyCheck.objects.get().started_at == MONDAY + timedelta(minutes=6)
 
 
+@pytest.mark.long
 def test_check_that_never_ends_is_ended_and_named(
     order_bell: OrderBell, weeks: Weeks, monkeypatch: pytest.MonkeyPatch
 ) -> None:

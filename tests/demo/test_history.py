@@ -21,7 +21,7 @@ from tests.pages import HTML
 from webhooks.enums import WAITING
 from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Erasure, Event
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 SIGN_INS = ("developer@example.com", "merchant@example.com", "reviewer@example.com")
 

@@ -186,6 +186,7 @@ def test_every_service_of_compose_has_a_limit_of_memory_and_an_exact_version() -
     assert [each for each in images if not re.search(r":v?\d+\.\d+", each)] == []
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_database_user_of_compose_owns_its_database_and_is_no_superuser() -> None:
     script = (DEPLOY / "compose/database.sh").read_text()

@@ -132,6 +132,7 @@ def test_request_that_may_have_changed_something_is_sent_once(proxy: Proxy) -> N
         assert len(first.requests) + len(second.requests) == 1
 
 
+@pytest.mark.long
 def test_one_machine_after_the_other_can_be_replaced(proxy: Proxy) -> None:
     ports = [free_port(), free_port()]
     with Receiver(port=ports[1]):

@@ -252,6 +252,7 @@ def test_page_shows_the_figures_and_every_day(browser: Client, app: App, at_shop
     assert "No installs yet" not in shown
 
 
+@pytest.mark.long
 def test_ranges_from_hours_to_a_quarter(browser: Client, app: App, at_shop: Webhook) -> None:
     """Each with its own comparison, success rate and latencies; a point leads to its deliveries while these are kept."""
     sent(at_shop, (ago(hours=3), 500, 40))
@@ -305,6 +306,7 @@ def test_approvals_are_marked_on_their_day(browser: Client, app: App, at_shop: W
     assert "Version 1.3.0" not in shown
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "points", "rate", "before", "installs"),
     [

@@ -95,6 +95,7 @@ def test_three_pieces_are_cheaper(store: Store) -> None:
     assert store.hook("order.calculate_discounts", items=items(3), **promoted)["discount"] == 100
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 6 Extensions", "The merchant's settings of an app change what its hooks answer")
 def test_merchants_settings_change_the_checkout(store: Store) -> None:
     assert store.hook("checkout.payment_methods", businessId=store.business_id)["methods"]
@@ -120,6 +121,7 @@ def test_settings_are_asked_for_once_while_a_shopper_checks_out(store: Store) ->
     assert store.platform.calls.count("GET /app-api/installation") == asked + 1
 
 
+@pytest.mark.long
 def test_platform_that_does_not_answer_leaves_the_rules_as_they_were(store: Store) -> None:
     store.platform.settings = {"mostOfOneProduct": 2}
     assert not store.hook("order.validate", items=items(3), **ORDER)["valid"]

@@ -205,6 +205,7 @@ def test_changed_client_secret_is_explained(browser: Browser, app: SampleApp, pl
     assert "give this app the current one" in install(browser, app, platform).text
 
 
+@pytest.mark.long
 def test_token_is_kept_though_the_webhook_can_not_be_asked_for_yet(
     browser: Browser, app: SampleApp, platform: FakePlatform
 ) -> None:

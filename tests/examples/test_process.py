@@ -17,6 +17,8 @@ from tests.waiting import wait_until
 from .driver import ROOT, SampleAppProcess
 from .fake_platform import FakePlatform
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_ends_it_cleanly(start_process: Callable[..., SampleAppProcess], number: int) -> None:

@@ -146,6 +146,7 @@ def test_restart_keeps_stores_and_webhooks(
     assert [call["number"] for call in again.received()] == [3, 2, 1]
 
 
+@pytest.mark.long
 def test_only_the_newest_two_hundred_are_kept(connected: Started) -> None:
     app, webhook = connected
     with requests.Session() as session:

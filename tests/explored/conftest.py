@@ -14,7 +14,7 @@ from tests.explored.scenes import Scene
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Known where this folder is named on the command line, as `make explore` does."""
-    parser.addoption("--schedules", type=int, default=None, help="of each search; some for `make test`")
+    parser.addoption("--schedules", type=int, default=None, help="of each search; some for `make coverage`")
     parser.addoption("--seed", type=int, default=1, help="of the schedules made at random")
     parser.addoption("--bound", type=int, default=1, help="unusual things at most, depth first")
     parser.addoption("--schedule", default=None, help="run this one, and nothing else")

@@ -55,6 +55,7 @@ def require_none(explorer: Explorer, outcomes: Iterator[Explored]) -> None:
         pytest.fail(report(search.shrunk(explorer, found)), pytrace=False)
 
 
+@pytest.mark.long
 @pytest.mark.search
 def test_no_schedule_of_few_unusual_things_breaks_a_rule(
     explorer: Explorer, request: pytest.FixtureRequest
@@ -64,6 +65,7 @@ def test_no_schedule_of_few_unusual_things_breaks_a_rule(
     require_none(explorer, islice(search.depth_first(explorer, bound), most))
 
 
+@pytest.mark.long
 @pytest.mark.search
 @pytest.mark.parametrize("share", [1, 2])  # for two processes
 def test_no_schedule_made_at_random_breaks_a_rule(
@@ -87,6 +89,7 @@ def test_schedule_that_broke_a_rule_breaks_none_any_more(explorer: Explorer, kno
     assert not outcome.broken, report(outcome)
 
 
+@pytest.mark.long
 def test_schedule_runs_the_same_way_again(explorer: Explorer) -> None:
     seen = list(islice(search.at_random(explorer, 3), 8))
     again = [explorer.run(Schedule.parse(str(each.schedule))) for each in seen]

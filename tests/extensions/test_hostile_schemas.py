@@ -237,6 +237,7 @@ def look(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Look]:
     looker.close()
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 6 Extensions", "A hostile settings schema is refused, with its path, in bounded time"
 )
@@ -265,6 +266,7 @@ def test_hostile_schema_is_harmless(look: Look, name: str) -> None:
     assert seen["seconds"] < SECONDS
 
 
+@pytest.mark.long
 def test_schema_nested_a_hundred_thousand_times_is_refused() -> None:
     """Deeper than the JSON reader would go, for callers that build schemas by themselves."""
     schema: dict[str, Any] = {}

@@ -16,6 +16,7 @@ def times(number: int, median: int, chance: random.Random, scatter: float = 1) -
     return [int(median * 2 ** chance.gauss(0, scatter)) for _ in range(number)]
 
 
+@pytest.mark.long
 @pytest.mark.spec(GATE, "At most one in a hundred harmless releases halts")
 def test_harmless_releases_go_on() -> None:
     """Of two versions that work equally well, looked at again and again, each is released in place of the other."""

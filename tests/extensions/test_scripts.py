@@ -106,6 +106,7 @@ def subjects() -> list[str]:
     return [each.subject for each in mail.outbox]
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Design 2",
     "What a script in force serves is fetched at the approval and each hour; a changed byte is seen",
@@ -159,6 +160,7 @@ def test_it_is_fetched_as_a_shoppers_browser_would(
     assert "platform" not in headers["user-agent"].lower()
 
 
+@pytest.mark.long
 def test_script_that_changes_at_each_look_is_mailed_once_a_day(
     app: App, server: Receiver, hours: Hours
 ) -> None:
@@ -171,6 +173,7 @@ def test_script_that_changes_at_each_look_is_mailed_once_a_day(
     assert subjects() == ["Loyalty Stars: a script has changed"] * 2
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Design 2", "A script whose integrity no longer matches is off pages at the next view, and comes back"
 )

@@ -526,6 +526,7 @@ def test_first_urls_of_all_apps_come_before_the_rest_of_any(app: App, dana: User
     assert seen_at_first[0] == {install.pk for install in installs}
 
 
+@pytest.mark.long
 def test_number_of_statements_for_a_first_url_does_not_grow_with_installations(app: App, mira: User) -> None:
     """Of webhooks that are made, and then switched on again."""
     taken = set()
@@ -687,6 +688,7 @@ def test_number_of_statements_does_not_grow_with_installations(is_test: bool, ap
     assert len(taken) == 2, taken
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.spec(

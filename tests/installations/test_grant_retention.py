@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 import time_machine
 
 from accounts.models import Business, User
@@ -28,6 +29,7 @@ def test_unused_code_is_kept_for_a_day_after_it_expired(listed: App, mira: User,
     assert not codes()
 
 
+@pytest.mark.long
 def test_used_code_is_kept_as_long_as_its_token(listed: App, mira: User, shop: Business) -> None:
     with time_machine.travel(NOW, tick=False) as clock:
         first = code_for(mira, listed)
@@ -45,6 +47,7 @@ def test_used_code_is_kept_as_long_as_its_token(listed: App, mira: User, shop: B
         assert not codes()
 
 
+@pytest.mark.long
 def test_removal_goes_on_after_a_batch(listed: App, mira: User, shop: Business) -> None:
     with time_machine.travel(NOW, tick=False):
         for _ in range(5):

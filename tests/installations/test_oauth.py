@@ -138,6 +138,7 @@ def test_business_of_another_in_the_answer_refused(
     assert not Grant.objects.exists()
 
 
+@pytest.mark.long
 def test_redirect_uri_may_be_left_out_on_both_sides(listed: App, mira: User) -> None:
     where, query = sent_to(answer(mira, listed, redirect_uri=None))
     assert where == listed.redirect_url
@@ -160,6 +161,7 @@ def test_unknown_parameters_ignored(listed: App, mira: User) -> None:
     assert Installation.objects.get().effective_scopes == list(SCOPES)
 
 
+@pytest.mark.long
 def test_consent_is_asked_for_each_time(listed: App, mira: User) -> None:
     install(mira, listed)
     page = browser(mira).get(address(listed, approval_prompt="auto"))
@@ -224,6 +226,7 @@ def test_nobody_agrees_to_scopes_unseen(app: App, mira: User) -> None:
     assert response.status_code == 302
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 2 Reach", "No merchant agrees to scripts, widgets and hooks that the page did not show"
 )
@@ -250,6 +253,7 @@ def test_approval_between_consent_and_exchange_needs_consent(app: App, mira: Use
     assert call(body["access_token"]).json()["needsReConsent"] is True
 
 
+@pytest.mark.long
 def test_approval_that_adds_no_scopes_needs_no_consent_to_those_left_out(app: App, mira: User) -> None:
     factories.approve(app, scopes=TWO)
     code = code_for(mira, app, scope="read_products")
@@ -275,6 +279,7 @@ def test_narrowed_consent_that_an_approval_overtook_is_still_asked_once_that_is_
     assert asked_scopes(Installation.objects.with_app().get()) == ["read_pages"]
 
 
+@pytest.mark.long
 def test_consent_again_to_the_same_scopes_leaves_out_what_was_added_meanwhile(app: App, mira: User) -> None:
     """Although an approval that no worker has followed yet came between the two."""
     factories.approve(app, scopes=TWO)
@@ -381,6 +386,7 @@ def test_developer_can_not_choose_another_business(listed: App, dana: User, shop
     )
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 3 OAuth", "The Redirect URL insisted on is the one of the role")
 def test_redirect_url_is_that_of_the_role(app: App, dana: User, mira: User, sam: User) -> None:
     live, draft = "https://live.example.com/cb", "https://draft.example.com/cb"
@@ -441,6 +447,7 @@ def test_page_is_not_framed_and_not_kept(listed: App, mira: User, path: str) -> 
 # --- Installed already -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 3 OAuth", "Consenting again takes effect at the consent, on the existing token")
 def test_consent_while_installed_takes_effect_at_once(app: App, mira: User) -> None:
     factories.approve(app, scopes=["read_products"])
@@ -460,6 +467,7 @@ def test_consent_while_installed_takes_effect_at_once(app: App, mira: User) -> N
     assert history_of(Installation.objects.get()) == [HistoryKind.INSTALLED, HistoryKind.AGREED]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("held", "scope", "title", "sentence"),
     [
@@ -486,6 +494,7 @@ def test_page_of_an_installed_app_says_what_changes(
     assert ">Install</button>" in page
 
 
+@pytest.mark.long
 def test_page_tells_why_more_is_asked_for_after_later_approvals(app: App, mira: User, shop: Business) -> None:
     factories.approve(app, scopes=["read_products"])
     factories.installation(app, shop, granted_scopes=["read_products"])
@@ -494,6 +503,7 @@ def test_page_tells_why_more_is_asked_for_after_later_approvals(app: App, mira: 
     assert b"For the delivery labels." in browser(mira).get(address(app)).content
 
 
+@pytest.mark.long
 def test_consent_to_less_while_installed_takes_scopes_away(listed: App, mira: User) -> None:
     token = install(mira, listed)["access_token"]
     code_for(mira, listed, scope="read_products")
@@ -502,6 +512,7 @@ def test_consent_to_less_while_installed_takes_scopes_away(listed: App, mira: Us
     assert Installation.objects.get().granted_scopes == ["read_products"]
 
 
+@pytest.mark.long
 def test_older_consent_exchanged_later_does_not_bring_its_scopes_back(listed: App, mira: User) -> None:
     older, newer = code_for(mira, listed), code_for(mira, listed, scope="read_products")
     assert exchange(listed, newer).json()["scope"] == "read_products"
@@ -526,6 +537,7 @@ def test_converted_install_becomes_a_test_install_at_the_developers_consent(
     assert exchange(app, code).json()["isTestInstall"] is True
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 9 OAuth", "test-uninstall also ends a sandbox install made through OAuth")
 def test_test_install_authorized_anew_after_the_approval_is_not_converted(app: App, dana: User) -> None:
     install(dana, app)
@@ -544,6 +556,7 @@ def test_test_uninstall_ends_an_install_made_through_oauth(app: App, dana: User)
     assert not Installation.objects.get().is_active
 
 
+@pytest.mark.long
 def test_uninstall_takes_back_the_consents_before_it(listed: App, mira: User) -> None:
     before, again = code_for(mira, listed), code_for(mira, listed)
     exchange(listed, before)
@@ -554,6 +567,7 @@ def test_uninstall_takes_back_the_consents_before_it(listed: App, mira: User) ->
     assert not Installation.objects.active().exists()
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 3 OAuth", "An install after an uninstall is a new installation, and drops the erasure"
 )
@@ -573,6 +587,7 @@ def test_install_after_an_uninstall_is_a_new_one_and_drops_the_erasure(app: App,
 # --- The code ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 3 OAuth", "A code works for 60 seconds")
 @pytest.mark.parametrize(("seconds", "status"), [(59, 200), (60, 400)])
 def test_code_lives_for_a_minute(listed: App, mira: User, seconds: int, status: int) -> None:
@@ -583,6 +598,7 @@ def test_code_lives_for_a_minute(listed: App, mira: User, seconds: int, status: 
         assert Installation.objects.exists() == (status == 200)
 
 
+@pytest.mark.long
 def test_code_used_again_ends_only_the_token_that_it_gave(listed: App, mira: User) -> None:
     code = code_for(mira, listed)
     assert exchange(listed, code).status_code == 200
@@ -591,6 +607,7 @@ def test_code_used_again_ends_only_the_token_that_it_gave(listed: App, mira: Use
     assert call(newer).status_code == 200
 
 
+@pytest.mark.long
 def test_code_used_again_by_another_app_ends_nothing(listed: App, mira: User, sam: User) -> None:
     code = code_for(mira, listed)
     token = exchange(listed, code).json()["access_token"]
@@ -600,6 +617,7 @@ def test_code_used_again_by_another_app_ends_nothing(listed: App, mira: User, sa
     assert call(token).status_code == 200
 
 
+@pytest.mark.long
 def test_authorizing_again_gives_a_token_after_one_was_ended(listed: App, mira: User) -> None:
     code = code_for(mira, listed)
     first = exchange(listed, code).json()
@@ -672,6 +690,7 @@ def test_use_that_meets_another_one_ends_nothing(listed: App, mira: User) -> Non
     assert call(token).status_code == 401
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 3 OAuth", "A further use after the first was answered ends the token that it gave"
 )
@@ -686,6 +705,7 @@ def test_company_spares_the_token_for_ten_seconds(listed: App, mira: User, secon
         assert call(token).status_code == status
 
 
+@pytest.mark.long
 @pytest.mark.redis
 def test_exchange_and_later_use_while_redis_is_down(listed: App, mira: User, settings: Any) -> None:
     backend = "django.core.cache.backends.redis.RedisCache"

@@ -63,6 +63,7 @@ def exchange_at_once(server: str, app: App, code: str) -> list[tuple[int, dict[s
         return list(pool.map(send, range(AT_ONCE)))
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 3 OAuth", "A code works once, however many use it at the same moment")
 @pytest.mark.spec("Contract 3 OAuth", "A use that arrives while the first is being answered is only refused")
 @pytest.mark.spec(
@@ -177,6 +178,7 @@ def test_exchange_that_an_approval_overtakes_is_asked_for_the_rest(
     assert Installation.objects.get().needs_reconsent
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 def test_consent_that_an_approval_overtakes_is_asked_for_anew(app: App, mira: User, shop: Business) -> None:
     factories.approve(app, scopes=ONE)
@@ -190,6 +192,7 @@ def test_consent_that_an_approval_overtakes_is_asked_for_anew(app: App, mira: Us
     assert not Grant.objects.exists()
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.spec("Contract 2 Reach", "An approval at the moment of a consent is not agreed to with it")
 def test_consent_that_an_approval_with_the_same_scopes_overtakes_is_asked_for_again(

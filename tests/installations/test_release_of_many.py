@@ -127,6 +127,7 @@ def test_take_back_of_many_stores(app: App, dana: User) -> None:
     assert took < 5
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "An open release costs a page and a hook no statement more")
 def test_statements(app: App) -> None:
     def statements(store: Business) -> int:

@@ -104,6 +104,7 @@ def live(sequences: int, *, steps: int, again: bool = False) -> None:
     )
 
 
+@pytest.mark.long
 def test_lives_are_what_the_contract_says(world: None) -> None:
     """`python -m tests.life --sequences` has others each time."""
     sequences = os.environ.get("LIFE_SEQUENCES")

@@ -2,11 +2,14 @@
 
 from typing import Final
 
+import pytest
+
 from tests.comparisons import comparisons, found_outside
 
 NAMES: Final = ("developer", "developer_id")
 
 
+@pytest.mark.long
 def test_only_one_module_compares_the_developer_of_an_app() -> None:
     assert not found_outside(("marketplace/access.py", "marketplace/models"), NAMES)
 

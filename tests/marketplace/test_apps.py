@@ -316,6 +316,7 @@ def test_update_in_parallel_loses_no_edit(dana: User) -> None:
     assert (app.name, app.description, app.version, app.category) == ("New", "New", "2.0.0", "other")
 
 
+@pytest.mark.long
 def test_update_with_pictures_replaces_the_set_and_removes_the_old_files(
     dana: User, django_capture_on_commit_callbacks: Any
 ) -> None:
@@ -349,6 +350,7 @@ def test_update_may_reorder_the_screenshots_shown_and_name_no_others(dana: User,
         update_app(app=others, changes={"screenshots": [first]})
 
 
+@pytest.mark.long
 def test_update_keeps_the_descriptions_of_the_screenshots_that_stay(dana: User) -> None:
     app = create(dana).app
     shots = [decode(upload()) for _ in range(2)]
@@ -364,6 +366,7 @@ def test_update_keeps_the_descriptions_of_the_screenshots_that_stay(dana: User) 
             update_app(app=app, changes={"screenshot_alts": alts})
 
 
+@pytest.mark.long
 def test_update_with_six_screenshots_is_refused(dana: User) -> None:
     app = create(dana).app
     with pytest.raises(Invalid, match="at most 5"):

@@ -17,6 +17,7 @@ def test_same_states_have_no_differences(app: App) -> None:
     assert differences(factories.approve(app), app) == []
 
 
+@pytest.mark.long
 def test_every_frozen_field_is_compared(app: App, dana: User) -> None:
     version = factories.approve(app)
     other = factories.app(

@@ -116,6 +116,7 @@ def test_lookalike_of_a_listed_app_is_flagged(dana: User, sam: User) -> None:
     assert [each.outcome for each in name_check(own)] == [Outcome.PASS]
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 15 Doors", "The developer's name on consent and listing is that of the approved version"
 )

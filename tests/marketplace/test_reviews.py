@@ -358,6 +358,7 @@ def approved(app: App, developer: User, reviewer: User) -> AppVersion:
     return reviews.approve(submission=submission, reviewer=reviewer, now=NOW)
 
 
+@pytest.mark.long
 def test_pictures_of_every_approved_version_are_kept(app: App, dana: User, rita: User) -> None:
     app = update_app(app=app, changes={"icon": decode(upload()), "screenshots": [decode(upload())]})
     first = approved(app, dana, rita)

@@ -79,6 +79,7 @@ def test_developer_opens_the_pages_of_the_sandbox_which_are_marked(dana, sandbox
     assert "Sandbox: test data" in text_of(response)
 
 
+@pytest.mark.long
 def test_lists_hold_nothing_of_other_shops(mira, shop, sandbox):
     rows_of(sandbox)
     rows_of(factories.business(mira, name="The second one"))
@@ -92,6 +93,7 @@ def test_lists_hold_nothing_of_other_shops(mira, shop, sandbox):
         assert words in text_of(browser.get("/merchant/" + path))
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 15 Doors", "A page means the store of its object, else the one chosen")
 @pytest.mark.parametrize("path", OF_A_ROW)
 def test_page_of_an_object_shows_its_store_and_chooses_none(mira, shop, path):
@@ -109,6 +111,7 @@ def test_page_of_an_object_shows_its_store_and_chooses_none(mira, shop, path):
     assert "This page is about" not in text_of(browser.get(switched["Location"]))
 
 
+@pytest.mark.long
 def test_address_may_name_a_store_and_no_strangers(mira, shop):
     second = factories.business(mira, name="The second one")
     browser = signed_in(mira)

@@ -46,6 +46,7 @@ def kept(installation: Installation) -> Any:
     return Installation.objects.get(pk=installation.pk).settings
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 6 Extensions", "The merchant's settings of an app are made from its settingsSchema"
 )
@@ -83,6 +84,7 @@ def test_app_gets_the_defaults_overlaid_by_the_merchants_values(
     assert api.get("/app-api/installation").json()["settings"] == {"heading": "Mine", "accent": "#000000"}
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 15 Doors", "A default in a settings schema fits its own part")
 def test_default_that_does_not_fit_never_locks_the_form(
     browser: Client, installation: Installation, stars: App
@@ -123,6 +125,7 @@ def test_wrong_settings_are_told_and_nothing_is_kept(browser: Client, installati
     assert kept(installation) == {}
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 6 Extensions", "A number in settings is at most 2^53-1 either way")
 @pytest.mark.parametrize("typed", ["1" + "0" * 30, "1e30", "-9007199254740992"])
 def test_number_that_the_app_could_not_read_is_refused(
@@ -151,6 +154,7 @@ def test_list_s_button_shows_the_page_again_and_keeps_nothing(
     assert kept(installation) == {}
 
 
+@pytest.mark.long
 def test_app_s_pages_lead_to_its_settings_only_where_it_has_some(
     browser: Client, installation: Installation, dana: User, shop: Business
 ) -> None:
@@ -160,6 +164,7 @@ def test_app_s_pages_lead_to_its_settings_only_where_it_has_some(
     assert browser.get(page_of(plain, "settings/")).status_code == 404
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 0 Conventions", "Another tenant's settings are a 404")
 def test_strangers_find_nothing(installation: Installation, sam: User, dana: User) -> None:
     for stranger in (factories.merchant("tom@example.com"), sam, dana):  # even the app's developer
@@ -177,6 +182,7 @@ def test_developer_sets_the_app_on_the_own_sandbox(stars: App, sandbox: Business
     assert kept(on_sandbox)["heading"] == "Tried"
 
 
+@pytest.mark.long
 def test_ended_app_has_no_settings_to_change(browser: Client, installation: Installation, mira: User) -> None:
     uninstall(installation=installation, by=mira)
     response = browser.post(page_of(installation, "settings/"), {"heading": "Late"})
@@ -195,6 +201,7 @@ def test_service_refuses_what_the_form_would(installation: Installation, mira: U
     assert kept(installation) == {}
 
 
+@pytest.mark.long
 def test_schema_that_changed_meanwhile_loses_nothing(
     browser: Client, installation: Installation, stars: App
 ) -> None:
@@ -204,6 +211,7 @@ def test_schema_that_changed_meanwhile_loses_nothing(
     assert kept(installation) == {"heading": "Mine", "days": ["Sunday"], "greeting": "Hi"}
 
 
+@pytest.mark.long
 def test_value_that_differs_from_its_default_is_marked_and_reset(
     browser: Client, stars: App, shop: Business
 ) -> None:

@@ -115,6 +115,7 @@ def test_merchant_begins_in_the_shop(browser: Client, shop: Business) -> None:
     assert browser.get("/accounts/")["Location"] == "/merchant/"
 
 
+@pytest.mark.long
 def test_times_are_those_of_the_business(browser: Client, shop: Business) -> None:
     Business.objects.update(timezone="Asia/Kolkata")
     order = factories.order(shop)

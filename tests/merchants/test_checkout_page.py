@@ -47,6 +47,7 @@ def test_trouble_is_told_in_plain_words(page: Client, shop: Business, hooking: H
     assert "for this app; buyers saw the normal price." in shown
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 6 Circuit breaker", "It is shown to the merchant, who can reset it")
 def test_merchant_resets_a_breaker(page: Client, shop: Business, hooking: Hooking) -> None:
     app = hooking("checkout.shipping_rates", 500)
@@ -66,6 +67,7 @@ def test_merchant_resets_a_breaker(page: Client, shop: Business, hooking: Hookin
     assert "</svg>Working</span>" in unescaped(page.get(app_page))
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 6 Hooks", "The merchant may set an installation to refuse what it could not check"
 )
@@ -102,6 +104,7 @@ def test_tab_leads_there_from_the_apps_page(
     assert "/checkout/" not in unescaped(page.get(reverse("merchants:installation", args=[other.pk])))
 
 
+@pytest.mark.long
 def test_another_merchant_sees_and_does_nothing(shop: Business, hooking: Hooking, db: None) -> None:
     app = hooking("checkout.shipping_rates", 500)
     for _ in range(5):

@@ -21,6 +21,8 @@ from tests.merchants.pages import page_of
 from tests.pages import signed_in, text_of
 from tests.storefront.shopping import Shopper
 
+pytestmark = pytest.mark.long
+
 SWITCHES = "Contract 6 The merchant's switches"
 SCRIPT = {"kind": "GLOBAL_SCRIPT", "position": "head", "scriptUrl": "https://app.example.com/stars.js"}
 METHODS = {"methods": [{"id": "card", "name": "Card"}]}

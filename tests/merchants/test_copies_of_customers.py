@@ -71,6 +71,7 @@ def deliver_all() -> None:
     Order.objects.update(status="DELIVERED")
 
 
+@pytest.mark.long
 @pytest.mark.spec(SPEC, "The work for an erasure grows with what is stored, not with what shoppers typed")
 def test_long_comments_cost_no_more_than_they_are_long(
     live: Installation, sandbox: Business, dana: User

@@ -100,6 +100,7 @@ def write_review(shop: Business, shopper: Shopper | None = None, **typed: str) -
     return browser.post(browser.at(f"products/{bread.slug}/reviews/"), typed)
 
 
+@pytest.mark.long
 @pytest.mark.spec(SPEC, "The review form takes an optional address, which is never shown")
 def test_review_takes_an_address_that_is_never_shown(browser: Client, dana: User, shop: Business) -> None:
     reader = installed(listed_app(dana, ["read_reviews"]), shop)
@@ -164,6 +165,7 @@ def test_open_order_is_named(browser: Client, shop: Business, done: Order, statu
     assert "You can’t undo this" in words_of(browser.get(ERASE, EMAIL), 200)
 
 
+@pytest.mark.long
 @pytest.mark.spec(SPEC, "The page lists each erasure by its date, and nothing of the person")
 def test_erased_customers_are_listed_without_the_person(
     browser: Client, dana: User, shop: Business, done: Order
@@ -187,6 +189,7 @@ def test_erased_customers_are_listed_without_the_person(
     assert signed_in(dana).get(receipt["Location"]).status_code == 404
 
 
+@pytest.mark.long
 @pytest.mark.spec(SPEC, "Blank is null on the wire, the keys stay")
 def test_erased_review_is_null_on_the_wire_and_keeps_its_rating(
     browser: Client, dana: User, shop: Business
@@ -211,6 +214,7 @@ def test_another_stores_customer_stays(
     assert (theirs.customer_name, theirs.customer_email) == ("Kim", "kim@example.com")
 
 
+@pytest.mark.long
 def test_pages_take_the_same_statements_however_much_there_is(
     browser: Client, dana: User, shop: Business
 ) -> None:

@@ -186,6 +186,7 @@ HELD = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 def test_nothing_that_is_stored_names_the_person(
     live: Installation, sandbox: Business, dana: User, echo: Receiver, tmp_path: Any,
     caplog: pytest.LogCaptureFixture, shop: Business,

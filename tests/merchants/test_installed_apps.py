@@ -45,6 +45,7 @@ def test_shop_without_apps_says_so(browser: Client, shop: Business) -> None:
     assert "No apps yet" in text_of(browser.get("/merchant/"))
 
 
+@pytest.mark.long
 def test_list_tells_name_state_activity_and_permissions(browser: Client, active: Installation) -> None:
     for path in (LIST, "/merchant/"):
         page = text_of(browser.get(path))
@@ -55,6 +56,7 @@ def test_list_tells_name_state_activity_and_permissions(browser: Client, active:
     assert 'Last active <time datetime="2026-11-20T15:31:08.000Z">' in text_of(browser.get(LIST))
 
 
+@pytest.mark.long
 def test_list_takes_as_many_statements_for_three_apps_as_for_one(
     browser: Client, dana: User, shop: Business, active: Installation, django_assert_num_queries: Any
 ) -> None:
@@ -72,6 +74,7 @@ def test_list_takes_as_many_statements_for_three_apps_as_for_one(
     assert statements() == with_one
 
 
+@pytest.mark.long
 def test_app_appears_as_it_was_approved_not_as_it_is_being_changed(
     browser: Client, active: Installation, stars: App
 ) -> None:
@@ -83,6 +86,7 @@ def test_app_appears_as_it_was_approved_not_as_it_is_being_changed(
         assert "9.9.9" not in page
 
 
+@pytest.mark.long
 def test_list_leads_to_the_marketplace(browser: Client, stars: App, shop: Business) -> None:
     for path in (LIST, "/merchant/"):
         assert '<a class="button primary" href="/marketplace/">Browse apps</a>' in text_of(browser.get(path))
@@ -93,6 +97,7 @@ def test_list_leads_to_the_marketplace(browser: Client, stars: App, shop: Busine
 # The pages of one app
 
 
+@pytest.mark.long
 def test_app_page_leads_to_its_listing_while_it_is_listed(
     browser: Client, active: Installation, stars: App
 ) -> None:
@@ -131,6 +136,7 @@ def test_plot_shows_what_the_app_read_and_changed_by_day(browser: Client, active
     assert "asked at checkout" not in page  # it has no hooks
 
 
+@pytest.mark.long
 def test_test_install_is_marked_so(dana: User, app: App, sandbox: Business) -> None:
     on_sandbox = installed(app, sandbox)
     browser = signed_in(dana)
@@ -145,6 +151,7 @@ def test_test_install_is_marked_so(dana: User, app: App, sandbox: Business) -> N
         assert "</svg>Test</span>" in page
 
 
+@pytest.mark.long
 def test_suspended_app_is_told_of(browser: Client, active: Installation) -> None:
     App.objects.update(suspended_at=NOW, suspension_reason="For reviewers.")
     assert "</svg>Suspended</span>" in text_of(browser.get(LIST))
@@ -153,6 +160,7 @@ def test_suspended_app_is_told_of(browser: Client, active: Installation) -> None
     assert "For reviewers." not in page
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fields", "in_trouble"),
     [
@@ -192,6 +200,7 @@ def lines(browser: Client, installation: Installation) -> dict[str, tuple[str, s
     return {re.sub(r"<svg.*?</svg>|<[^>]+>", "", what).strip(): (often, last) for what, often, last in rows}
 
 
+@pytest.mark.long
 def test_page_opens_on_what_the_app_received_and_missed(browser: Client, active: Installation) -> None:
     assert lines(browser, active) == {}
     assert "Nothing. It hasn’t read or changed anything" in text_of(browser.get(page_of(active)))
@@ -213,6 +222,7 @@ def test_page_opens_on_what_the_app_received_and_missed(browser: Client, active:
     assert "Received updates from your store 1 missed" in lines(browser, active)
 
 
+@pytest.mark.long
 def test_page_opens_on_what_the_app_called(browser: Client, dana: User, shop: Business) -> None:
     """Reads, changes, and what was refused; housekeeping of the app is left out."""
     active = installed(listed_app(dana, ["read_products", "read_orders", "write_orders"]), shop)
@@ -230,6 +240,7 @@ def test_page_opens_on_what_the_app_called(browser: Client, dana: User, shop: Bu
     }
 
 
+@pytest.mark.long
 def test_required_setting_that_is_empty_is_one_thing_to_do(
     browser: Client, active: Installation, stars: App
 ) -> None:
@@ -259,6 +270,7 @@ def test_merchant_reads_words_for_all_that_happens(kind: HistoryKind) -> None:
 # Past ones
 
 
+@pytest.mark.long
 def test_past_apps_are_under_a_fold_with_their_receipts(browser: Client, active: Installation) -> None:
     assert "uninstalled app" not in text_of(browser.get(LIST))
     uninstall(installation=active, now=NOW)
@@ -269,6 +281,7 @@ def test_past_apps_are_under_a_fold_with_their_receipts(browser: Client, active:
     assert '<details class="section past">' in page
 
 
+@pytest.mark.long
 def test_past_apps_come_in_pages(browser: Client, stars: App, shop: Business) -> None:
     for day in range(3):
         uninstall(installation=installed(stars, shop), now=NOW + timedelta(days=day))
@@ -279,6 +292,7 @@ def test_past_apps_come_in_pages(browser: Client, stars: App, shop: Business) ->
     assert '<details class="section past" open>' in second
 
 
+@pytest.mark.long
 def test_ended_app_has_no_page_but_its_receipt(browser: Client, active: Installation) -> None:
     uninstall(installation=active)
     for ending in ("", "activity/", "permissions/", "uninstall/"):
@@ -296,12 +310,14 @@ def test_signed_out_is_led_to_sign_in_and_back(active: Installation, ending: str
     assert response["Location"] == f"/accounts/login/?next={page_of(active, ending)}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_no_installation_has_what_is_no_id(browser: Client, active: Installation, ending: str) -> None:
     for spelled in ("nothing", str(active.pk).upper(), factories.app(active.app.developer).pk):
         assert browser.get(f"/merchant/apps/{spelled}/{ending}").status_code == 404
 
 
+@pytest.mark.long
 def test_list_leaves_out_other_businesses_apps(
     browser: Client, stars: App, shop: Business, mira: User
 ) -> None:

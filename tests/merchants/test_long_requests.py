@@ -64,6 +64,7 @@ def comes_back(client: Client, response: Any, state: str) -> None:
     assert parse_qs(urlsplit(answer["Location"]).query)["state"] == [state]
 
 
+@pytest.mark.long
 @SPEC
 def test_through_a_mistyped_password_and_a_second_factor(
     client: Client, listed: App, mira: User, state: str
@@ -77,12 +78,14 @@ def test_through_a_mistyped_password_and_a_second_factor(
     comes_back(client, client.post(second["Location"], {"code": code(secret)}), state)
 
 
+@pytest.mark.long
 @SPEC
 def test_through_registration(client: Client, listed: App, state: str) -> None:
     body = NORA | {"next": begun(client, listed, state)}
     comes_back(client, client.post("/accounts/register/", body), state)
 
 
+@pytest.mark.long
 @SPEC
 @pytest.mark.usefixtures("tasks_run_at_once")
 def test_through_a_confirmation_in_the_same_browser(
@@ -102,6 +105,7 @@ def test_through_a_confirmation_in_the_same_browser(
     comes_back(client, signed, state)
 
 
+@pytest.mark.long
 @SPEC
 def test_through_another_account(client: Client, listed: App, mira: User, dana: User, state: str) -> None:
     client.force_login(factories.merchant("tom@example.com"))

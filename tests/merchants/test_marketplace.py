@@ -163,6 +163,7 @@ def test_newest_approved_version_is_shown(client: Client, dana: User) -> None:
     assert names(client) == ["Loyalty Suns"]
 
 
+@pytest.mark.long
 @pytest.mark.spec(STATUS, "Pictures are those of the approved version")
 def test_pictures_are_the_approved_ones(client: Client, dana: User) -> None:
     app = factories.app(dana, slug="stars")
@@ -297,6 +298,7 @@ def test_apps_are_sorted(client: Client, dana: User, shop: Business) -> None:
     assert names(client) == ["beta", "Alpha", "Gamma"]
 
 
+@pytest.mark.long
 def test_pages_hold_every_app_once(client: Client, dana: User) -> None:
     for number in range(30):
         listed(dana, f"App {number:02}")
@@ -358,6 +360,7 @@ def test_installed_apps_are_marked_for_their_merchant(
     assert "Installed" not in page(Client())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", ["/marketplace/", "/"])
 @pytest.mark.parametrize("signed_in", [False, True])
 def test_number_of_apps_costs_no_queries(

@@ -70,6 +70,7 @@ def script(name: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 def test_request_for_scripts_only_is_mailed_once_and_again_for_another_one(
     browser: Client, stars: Installation, mails: Any
 ) -> None:

@@ -64,6 +64,7 @@ def statuses():
     return list(Order.objects.order_by("id").values_list("status", flat=True))
 
 
+@pytest.mark.long
 def test_several_orders_are_moved_and_those_that_can_not_stay(browser, shop, ear):
     theirs = factories.order(factories.business(factories.merchant("rival@example.com")))
     orders = [

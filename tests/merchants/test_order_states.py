@@ -91,6 +91,7 @@ def current_step(shop, key):
     return found and found[1]
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 15 Doors", "The buyer's page and mails name both states, never one against the other"
 )
@@ -129,6 +130,7 @@ def pills_in(html):
     return set(re.findall(r'<span class="pill[^>]*>.*?</svg>(.*?)</span>', html, re.DOTALL))
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 15 Doors", "The merchant's list, order, home and reports say Paid or Unpaid")
 @pytest.mark.parametrize("payment", PAYMENTS)
 def test_merchant_sees_both_states_and_counts_them_so(mira, shop, payment):

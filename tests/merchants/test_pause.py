@@ -148,6 +148,7 @@ def states() -> list[tuple[str, str]]:
 HELD = (DeliveryStatus.HELD, HeldReason.PAUSED)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("delivering")
 @pytest.mark.spec(PAUSE, "New and waiting deliveries of a paused app are held; Resume sends them")
 def test_deliveries_wait_for_the_resume(browser: Client, shop: Business, stars: Installation) -> None:

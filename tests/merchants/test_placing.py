@@ -83,6 +83,7 @@ def test_publish_saves_the_text_that_is_open_or_says_what_is_wrong(
     )
 
 
+@pytest.mark.long
 def test_last_change_of_blocks_is_undone(dana: User, mira: User, shop: Business) -> None:
     app = listed_app(dana, ["read_orders"])
     schema = {"type": "object", "properties": {"title": {"type": "string", "default": "Stars"}}}

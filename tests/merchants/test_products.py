@@ -339,6 +339,7 @@ def pictures_of(product):
     return list(product.pictures.all())
 
 
+@pytest.mark.long
 def test_product_is_added_with_pictures_in_their_order(browser, shop, media, ear, client):
     sent = [photo("PNG", size=(3000, 1500)), photo("WEBP"), photo("JPEG", size=(20, 20))]
     assert browser.post(ADD, NEW | {"pictures": sent}).status_code == 302
@@ -373,6 +374,7 @@ def test_picture_loses_its_metadata_and_stands_upright(browser, shop, media):
     assert not Image.open(BytesIO(content)).getexif()
 
 
+@pytest.mark.long
 def test_pictures_are_described_moved_and_removed(
     browser, shop, media, ear, django_capture_on_commit_callbacks
 ):

@@ -75,6 +75,7 @@ def test_question_names_exactly_what_is_new(browser: Client, asking: Installatio
     assert runs(shop) == set()
 
 
+@pytest.mark.long
 @pytest.mark.spec(REACH, "Not now keeps the store as it is; Approve lets the new parts run")
 def test_no_and_yes(browser: Client, asking: Installation, shop: Business, stars: App) -> None:
     answer(browser, asking, "decline")
@@ -108,6 +109,7 @@ def test_each_store_is_asked_for_what_is_new_to_it(
     assert all("A widget from stars.example.com" in page for page in asked.values())
 
 
+@pytest.mark.long
 @pytest.mark.spec(REACH, "No merchant is asked for what no reviewer has seen")
 def test_question_shows_what_a_reviewer_has_seen(browser: Client, asking: Installation, stars: App) -> None:
     save(stars, {"embeds": [script(scriptUrl="https://unseen.example.com/count.js")]})

@@ -172,6 +172,7 @@ def test_no_keeps_the_app_as_it_was_and_is_remembered(
     assert asking.history.get(kind=HistoryKind.DECLINED).actor == mira
 
 
+@pytest.mark.long
 def test_after_a_no_nobody_is_asked_for_14_days(mira: User, asking: Installation) -> None:
     with time_machine.travel(NOW + DAY, tick=False) as clock:
         browser = signed_in(mira)

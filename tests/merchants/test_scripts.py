@@ -4,6 +4,7 @@ import csv
 from datetime import UTC, datetime
 from io import StringIO
 
+import pytest
 from django.test import Client
 
 from accounts.models import Business, User
@@ -27,6 +28,7 @@ def rows_of(browser: Client) -> list[dict[str, str]]:
     return list(csv.DictReader(StringIO(response.content.decode().removeprefix("\ufeff"))))
 
 
+@pytest.mark.long
 def test_inventory_names_whose_why_since_and_what(
     browser: Client, shop: Business, dana: User, sam: User
 ) -> None:

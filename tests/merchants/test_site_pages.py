@@ -127,6 +127,7 @@ def figures(browser, **query):
     return [re.sub("<[^>]+>", "", part.split("</div>")[0]).strip() for part in parts]
 
 
+@pytest.mark.long
 def test_overview_tells_of_days_in_the_zone_of_the_shop_beside_those_before(browser, shop):
     shop.timezone = "Europe/Lisbon"  # one hour ahead of UTC in summer
     shop.save()
@@ -175,6 +176,7 @@ def test_overview_of_an_empty_shop_is_calm(browser, shop):
     assert "Orders from your store appear here." in page
 
 
+@pytest.mark.long
 def test_overview_shows_a_new_store_its_first_steps(browser, shop):
     shop.created_at, shop.address = timezone.now(), ""
     shop.save()

@@ -113,6 +113,7 @@ def test_who_has_no_account_registers_by_the_link(shop: Business, settings: Any,
     assert browser.get("/merchant/products/").status_code == 200
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     STAFF, "The link is for its address only; other accounts than merchants' are refused with a sentence"
 )
@@ -224,6 +225,7 @@ def test_role_is_that_in_the_store_of_the_object(shop: Business) -> None:
 # What ORDERS sees
 
 
+@pytest.mark.long
 @pytest.mark.spec(STAFF, "No link leads who has ORDERS to a page that is refused")
 def test_no_link_leads_to_a_refused_page(shop: Business, kim: User, app: App, dana: User) -> None:
     factories.staff(shop, kim, StoreRole.ORDERS)

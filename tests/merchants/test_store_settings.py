@@ -82,6 +82,7 @@ def test_setting_with_a_fault_is_told_at_its_field_and_changes_nothing(
     assert not media.exists()
 
 
+@pytest.mark.long
 def test_logo_and_picture_are_replaced_and_removed(
     browser, shop, media, client, django_capture_on_commit_callbacks
 ):
@@ -106,6 +107,7 @@ def test_logo_and_picture_are_replaced_and_removed(
     assert store_settings(shop).logo == look.logo
 
 
+@pytest.mark.long
 def test_currency_is_chosen_until_the_first_order(browser, shop):
     factories.product(shop, name="Rye", price=1250)
     saved(browser, currency="JPY", delivery_fee="5.00")
@@ -123,6 +125,7 @@ def test_currency_is_chosen_until_the_first_order(browser, shop):
     assert shop.currency == "KWD"
 
 
+@pytest.mark.long
 def test_new_time_zone_moves_the_days(browser, shop):
     shop.timezone = "UTC"
     shop.save()

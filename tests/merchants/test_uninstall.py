@@ -105,6 +105,7 @@ def test_uninstall_pressed_twice_is_done_once(
     assert active.history.filter(kind=HistoryKind.UNINSTALLED).count() == 1
 
 
+@pytest.mark.long
 def test_reason_reaches_the_developer(
     browser: Client, active: Installation, dana: User, stars: App, sandbox: Business
 ) -> None:
@@ -127,6 +128,7 @@ def test_uninstall_needs_a_press(browser: Client, active: Installation) -> None:
     assert call(active) == 200
 
 
+@pytest.mark.long
 def test_developer_uninstalls_on_the_sandbox(dana: User, app: App, sandbox: Business) -> None:
     on_sandbox = installed(app, sandbox)
     press(signed_in(dana), on_sandbox)
@@ -177,6 +179,7 @@ def test_receipt_of_an_end_that_was_not_the_merchants_names_nobody(
     )
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.spec("Events/Data erasure", "The merchant's receipt tells when the app was asked and confirmed")
 def test_receipt_fills_in_until_the_app_has_confirmed(

@@ -110,6 +110,7 @@ def test_events_that_a_webhook_listens_to_are_use(browser: Client, bell: App, no
     assert "Order Bell uses 1 of the 4 permissions it asks for" in consent(browser, bell)
 
 
+@pytest.mark.long
 def test_nothing_is_said_where_calls_are_not_logged(
     browser: Client, bell: App, shop: Business, settings: Any
 ) -> None:
@@ -122,6 +123,7 @@ def test_nothing_is_said_where_calls_are_not_logged(
     assert WORDS not in words_of(browser.get(page_of(installation, "permissions/"), **HTML))
 
 
+@pytest.mark.long
 @pytest.mark.spec("Design 3", "The question for more says what is used, and since when more is asked for")
 def test_question_for_more_says_what_it_uses_and_since_when_it_asks(
     browser: Client, bell: App, shop: Business
@@ -143,6 +145,7 @@ def test_question_for_more_says_what_it_uses_and_since_when_it_asks(
     assert page.count("asked for since version") == 2
 
 
+@pytest.mark.long
 @pytest.mark.spec("Design 3", "The merchant's app page has when each permission was used last")
 def test_apps_page_says_when_each_permission_was_used_in_this_store(
     browser: Client, bell: App, shop: Business, nora: User
@@ -165,6 +168,7 @@ def test_apps_page_says_when_each_permission_was_used_in_this_store(
     assert not StoreScopeUse.objects.exists()
 
 
+@pytest.mark.long
 def test_nothing_is_said_of_calls_from_before_they_were_recorded(
     browser: Client, bell: App, shop: Business, nora: User, recorded: Callable[[timedelta], None]
 ) -> None:
@@ -187,6 +191,7 @@ def test_nothing_is_said_of_calls_from_before_they_were_recorded(
     assert f"{WORDS} has" in words_of(browser.get(page_of(installation, "permissions/"), **HTML))
 
 
+@pytest.mark.long
 def test_unused_scope_is_a_risk_of_a_submission(bell: App, shop: Business, sam: User) -> None:
     other = listed_app(sam, SCOPES, name="Loud")
     used_in(shop, bell)

@@ -36,6 +36,7 @@ def test_that_has_to_fail():
 NEEDED = ("a unicorn", "a dragon", "a griffin", "postgres, which is not here")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("required", "status"), [("0", 0), ("1", 1)])
 def test_test_that_skips_itself_fails_where_services_are_required(
     required: str, status: int, tmp_path: Path

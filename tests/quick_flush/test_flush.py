@@ -11,6 +11,7 @@ from accounts.models import Business
 from stores.models import SitePage
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_rows_go_despite_a_deadlock_with_a_late_request(shop: Business) -> None:

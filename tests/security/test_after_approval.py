@@ -119,6 +119,7 @@ def test_silent_server_holds_up_looks_at_others(
     assert min(soon.values_list("due_at", flat=True)) > timezone.now() + timedelta(minutes=4)
 
 
+@pytest.mark.long
 @pytest.mark.attack("weekly checks put off for a day")
 def test_developer_puts_the_weekly_check_off_by_own_checks(dana: User) -> None:
     """One each 50 minutes, by the portal's button."""
@@ -134,6 +135,7 @@ def test_developer_puts_the_weekly_check_off_by_own_checks(dana: User) -> None:
     assert any(claimed)
 
 
+@pytest.mark.long
 @pytest.mark.attack("mails about pins in a day")
 def test_script_that_matches_its_pin_every_other_time_fills_a_mailbox(dana: User, honest: Receiver) -> None:
     """The last mail of a day tells how it is, or the first one of the next does."""

@@ -147,6 +147,7 @@ def test_form_of_a_page_changes_the_store_of_the_next_person_at_the_browser(
     assert not StoreSettings.objects.filter(tagline="From Mira").exists()
 
 
+@pytest.mark.long
 @pytest.mark.attack("person of a kept form")
 def test_next_person_at_a_browser_reads_what_was_typed_before(mira: User, shop: Business) -> None:
     browser = signed_in(mira)

@@ -26,6 +26,7 @@ def functions_in(path: str) -> set[str]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("row", ROWS, ids=[row.split("|")[1].strip()[:60] for row in ROWS])
 def test_threat_names_tests_that_exist(row: str) -> None:
     for path, name in TEST.findall(row):

@@ -36,6 +36,7 @@ def browser(mira: User, shop: Business) -> Client:
     return signed_in(mira)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", ["another browser", "an hour later", "a second time"])
 def test_form_is_shown_once_in_its_own_browser_within_an_hour(
     browser: Client, mira: User, where: str
@@ -54,6 +55,7 @@ def test_form_is_shown_once_in_its_own_browser_within_an_hour(
     assert not StoreSettings.objects.filter(tagline="Typed").exists()
 
 
+@pytest.mark.long
 def test_form_waits_for_its_own_page(browser: Client, mira: User) -> None:
     sent_in_vain(browser, mira, tagline="Typed")
     sign_in(browser, mira)  # shows it
@@ -64,6 +66,7 @@ def test_form_waits_for_its_own_page(browser: Client, mira: User) -> None:
     assert 'value="Typed again"' in browser.get(STORE).text
 
 
+@pytest.mark.long
 def test_files_are_asked_for_again(browser: Client, mira: User) -> None:
     answer = sent_in_vain(browser, mira, tagline="Typed", logo=upload())
     assert answer.status_code == 302
@@ -116,6 +119,7 @@ def test_one_person_fills_no_table(browser: Client, mira: User, settings: Any) -
     assert kept.KEY not in other.session
 
 
+@pytest.mark.long
 def test_form_of_another_site_fills_nothing_in(browser: Client, mira: User) -> None:
     """It has no stamp of the person, and can have none."""
     strict = Client(enforce_csrf_checks=True, headers=HTML)

@@ -52,6 +52,7 @@ def measure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measure]:
         process.stdin.close()
 
 
+@pytest.mark.long
 @pytest.mark.spec(*MEMORY)
 @pytest.mark.parametrize("name", CASES)
 def test_body_of_the_smallest_token_costs_little_memory(measure: Measure, name: str) -> None:
@@ -92,6 +93,7 @@ def test_values_are_counted_outside_of_texts(client: Client, document: Any, refu
     assert (answer.json()["message"] == "The body has more than 50,000 values.") is refused
 
 
+@pytest.mark.long
 def test_pictures_are_decoded_one_at_a_time() -> None:
     with ThreadPoolExecutor(1) as pool:
         with pictures.decoding:

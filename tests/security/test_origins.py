@@ -25,7 +25,7 @@ from tests.security.sites import Site, waitress
 from tests.waiting import wait_until
 from tools.servers import Nginx
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 # What a script of an app may try in the browser of a shopper or a merchant: each way answers with what it has read.
 ATTACK = b"""const soon = () => new Promise((done) => setTimeout(done, 1500));

@@ -64,6 +64,7 @@ def look(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
 
 
+@pytest.mark.long
 @pytest.mark.spec("Trust 3 People", "A passkey signs in alone, and is a second factor after the password")
 def test_passkey_added_and_used(page: Page, dana: User) -> None:
     enter_password(page)

@@ -17,7 +17,7 @@ from tests.extensions.cast import define
 from tests.merchants.pages import installed, listed_app
 from tests.security.sites import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 CUSTOMER = "Philomena Quill"
 REFUSED = "refused"

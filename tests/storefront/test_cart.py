@@ -139,6 +139,7 @@ def test_product_of_another_shop_can_not_be_added(sandbox, shopper):
     assert "Your cart is empty" in shopper.see("cart/")
 
 
+@pytest.mark.long
 def test_cart_takes_a_hundred_different_products(shop, shopper):
     for _ in range(100):
         shopper.take(factories.product(shop))

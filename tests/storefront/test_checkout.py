@@ -286,6 +286,7 @@ def test_product_deleted_since_the_page_was_opened_is_said(shopper, bread):
 # --- How often apps are asked -----------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 9 Extensions", "An address makes a shop's apps be asked 120 times a minute")
 @pytest.mark.usefixtures("stopped_clock")
 def test_address_that_asks_on_and_on_is_told_to_wait(shopper):
@@ -310,6 +311,7 @@ def test_guide_names_the_limit_on_asking(settings):
     assert f"ask apps at most {ASKED_PER_MINUTE} times a minute" in guide
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("stopped_clock")
 def test_choosing_again_counts_as_well(shop, shopper, monkeypatch):
     monkeypatch.setattr("storefront.views.access.ASKED_PER_MINUTE", 5)
@@ -319,6 +321,7 @@ def test_choosing_again_counts_as_well(shop, shopper, monkeypatch):
     assert pages == [200] * 3 + [429] * 2
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 6 Hooks", "A payment that can't be asked for, all places taken, is 503")
 def test_payment_that_no_thread_is_left_for_keeps_what_was_typed(shop, shopper):
     by_wallet = {"payment_method": "pay:wallet", "note": "Kept words"}

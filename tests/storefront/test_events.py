@@ -71,6 +71,7 @@ def test_order_placed_on_the_page_reaches_the_app(shopper, sandbox, receiver, ho
     assert told["product.out_of_stock"]["productId"] == str(bread.pk)
 
 
+@pytest.mark.long
 @pytest.mark.spec("Events", "product.low_stock is sent when an order takes stock below the threshold")
 def test_low_stock_reaches_the_app(shopper, sandbox, receiver, hook):
     shopper.take(factories.product(sandbox, stock=5, low_stock_threshold=4), 2)

@@ -169,6 +169,7 @@ def test_page_of_another_language_is_no_page_of_the_cache(shop: Business, bread:
     assert (after.status_code, "Tous les produits" in text(after)) == (200, True)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("tasks_run_at_once")
 def test_mails_are_for_the_buyer_in_her_language_and_for_the_merchant_in_english(
     shop: Business,

@@ -54,6 +54,7 @@ def placing(shopper, bread, django_capture_on_commit_callbacks):
     return place
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 15 Doors",
     "A new store's mails over its limit for the day wait, and are sent once on a later day",
@@ -100,6 +101,7 @@ def test_waiting_mail_that_fails_is_sent_by_the_next_run(
     assert len(mailoutbox) == 1
 
 
+@pytest.mark.long
 def test_runs_in_vain_count_nothing_for_the_address(shop, bread, placing, mailoutbox, settings):
     settings.NEW_STORE_MAILS = 0
     placing(0)
@@ -110,6 +112,7 @@ def test_runs_in_vain_count_nothing_for_the_address(shop, bread, placing, mailou
     assert len(mailoutbox) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("error", "attempts"),
     [
@@ -162,6 +165,7 @@ def test_waiting_mail_is_sent_by_one_of_two_runs(shop, bread, shopper, mailoutbo
     assert len(mailoutbox) == 1
 
 
+@pytest.mark.long
 def test_mail_has_the_look_of_its_store(shop, mira, placing, shopper, mailoutbox, settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
     signed_in(mira).post(

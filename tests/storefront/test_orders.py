@@ -50,6 +50,7 @@ def pay_by_wallet(shopper, answer):
 # --- Who sees it ------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 7 Pages", "An order's page opens to the one who placed it alone")
 def test_order_of_another_is_a_404(shop, sandbox, shopper):
     path = shopper.place()["Location"].removeprefix(shopper.at(""))

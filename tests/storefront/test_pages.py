@@ -254,6 +254,7 @@ def test_wrong_review_keeps_what_was_typed(shop, shopper, bread, fields, message
     assert not Review.objects.exists()
 
 
+@pytest.mark.long
 def test_reviews_are_limited_by_address_and_lose_nothing(shop, shopper, bread):
     with time_machine.travel(1_800_000_000, tick=False):
         assert [send_review(shopper, shop).status_code for _ in range(30)] == [302] * 30

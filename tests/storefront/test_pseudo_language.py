@@ -238,6 +238,7 @@ def costs(shopper: Reading, **_: Any) -> None:
 STATES: list[Callable[..., None]] = [look_around, review, site_pages, fill_the_cart, check_out, orders, costs]
 
 
+@pytest.mark.long
 def test_no_page_has_a_plain_word(
     shop: Business, shopper: Reading, bread: Product, dana: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,6 +82,7 @@ def test_parallel_orders_get_different_numbers_and_agree_with_stock(shop):
     assert (shop.totals.orders, shop.totals.last_order_number) == (8, 1008)
 
 
+@pytest.mark.long
 def test_order_and_edit_of_its_product_do_not_undo_each_other(shop):
     bread = factories.product(shop, stock=50)
     orders = [ordering(shop, (bread, 1))] * 4

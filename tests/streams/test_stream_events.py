@@ -34,6 +34,7 @@ from webhooks.services.sandbox.samples import send_sample
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.long
 def test_stream_has_the_events_of_all_stores_once(
     installation: Installation, sandbox: Business, sam: User, tmp_path: Path
 ) -> None:
@@ -180,6 +181,7 @@ def server() -> Iterator[ObjectServer]:
         yield running
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_bucket_has_an_object_for_each_batch_and_none_twice(
     installation: Installation,
@@ -229,6 +231,7 @@ def test_command_acknowledges_by_its_exit_status(
     assert events[0] == events[1]
 
 
+@pytest.mark.long
 def test_command_that_reads_only_a_part_does_not_acknowledge(
     installation: Installation, sandbox: Business
 ) -> None:
@@ -266,6 +269,7 @@ def test_database_from_a_dump_is_noticed(tmp_path: Path) -> None:
 # Being away for too long
 
 
+@pytest.mark.long
 def test_stream_that_was_away_for_too_long_says_so_and_goes_on(
     installation: Installation, sandbox: Business, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -54,6 +54,7 @@ def test_fuzzy_translation_is_found() -> None:
     assert problems("Cart", "Warenkorb", flags=["fuzzy"]) == "is fuzzy"
 
 
+@pytest.mark.long
 def test_stale_and_uncompiled_catalogs_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(catalogs.check()) == []
     found = catalogs.extracted()
@@ -64,6 +65,7 @@ def test_stale_and_uncompiled_catalogs_are_found(monkeypatch: pytest.MonkeyPatch
     assert all("--write" in each for each in told)
 
 
+@pytest.mark.long
 def test_texts_of_templates_and_code_are_found() -> None:
     texts = {message.id for message in catalogs.extracted()}
     assert {"Add to cart", "Enter your name.", "See your order", "You have paid %(amount)s."} <= texts

@@ -75,6 +75,7 @@ def test_event_that_was_cancelled_before_the_uninstall_is_not_excused(
 # The load
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_apps_answer_a_share_of_what_they_receive_late() -> None:
     """What was received counts at once, even if the sender dies before it gets the answer."""
@@ -110,6 +111,7 @@ def test_picture_that_is_cut_off_or_of_another_color_is_not_what_was_uploaded() 
 # The log of PostgreSQL
 
 
+@pytest.mark.long
 @pytest.mark.timed
 @pytest.mark.postgres
 def test_times_in_the_log_of_postgresql_are_utc_in_any_zone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,6 +207,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     signal.signal(signal.SIGTERM, before)
 
 
+@pytest.mark.long
 def test_seed_repeats_the_faults_whatever_the_apps_have_received(stage: Stage) -> None:
     for stage.drawn_by_others in (0, 5):
         assert command.main(["--seed", "1"]) == 0
@@ -220,6 +223,7 @@ def test_run_that_is_terminated_ends_what_it_started(stage: Stage) -> None:
     os.kill(os.getpid(), signal.SIGTERM)  # another one doesn't interrupt that
 
 
+@pytest.mark.long
 def test_run_without_a_release_to_upgrade_from_ends_at_once_unless_it_leaves_the_upgrade_out(
     stage: Stage,
 ) -> None:
@@ -231,6 +235,7 @@ def test_run_without_a_release_to_upgrade_from_ends_at_once_unless_it_leaves_the
     assert stage.options == {"to": None, "restore": True}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("seed", "broker"), [(2, None), (3, "RabbitMQ")])
 def test_seed_chooses_the_broker(seed: int, broker: str | None, stage: Stage, monkeypatch: Any) -> None:
     monkeypatch.setattr(command, "RabbitMQ", lambda name: "RabbitMQ")
@@ -238,6 +243,7 @@ def test_seed_chooses_the_broker(seed: int, broker: str | None, stage: Stage, mo
     assert stage.brokers == [broker]
 
 
+@pytest.mark.long
 def test_run_without_rabbitmq_says_so_and_uses_redis(
     stage: Stage, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -247,6 +253,7 @@ def test_run_without_rabbitmq_says_so_and_uses_redis(
     assert "The broker is Redis, although it should be RabbitMQ: it isn't here." in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_run_too_short_for_its_restore_is_refused_unless_it_leaves_the_restore_out(
     stage: Stage, capsys: pytest.CaptureFixture[str]
 ) -> None:

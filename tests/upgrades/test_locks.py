@@ -126,6 +126,7 @@ def problems(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Itera
         yield watch.problems
 
 
+@pytest.mark.long
 def test_no_migration_since_the_release_holds_up_full_tables(problems: list[str]) -> None:
     assert problems == [], "\n".join(problems)
 
@@ -213,6 +214,7 @@ WHERE indexrelid = 'tried_in_parts'::regclass
 """
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("problems")
 def test_index_of_partitions_is_built_one_by_one_and_goes_on_after_a_failed_try() -> None:
     operation = AddIndexConcurrently("delivery", models.Index(fields=["finished_at"], name="tried_in_parts"))

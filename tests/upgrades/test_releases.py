@@ -100,6 +100,7 @@ def differences(new_schema: dict[str, set[str]]) -> dict[str, set[str]]:
     return {part: now[part] ^ new for part, new in new_schema.items() if now[part] != new}
 
 
+@pytest.mark.long
 def test_upgraded_database_has_the_schema_of_a_new_one(upgraded: Upgraded) -> None:
     """Else a migration that a release contains was edited, or a new one is not complete."""
     assert not differences(upgraded.new_schema)
@@ -137,6 +138,7 @@ def test_installed_app_keeps_token_secret_and_what_it_adds(settings: Any) -> Non
     assert Placement.objects.filter(installation=installation).exists()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("upgraded")
 def test_delivery_that_was_not_confirmed_is_still_due() -> None:
     waiting = Delivery.objects.filter(status=DeliveryStatus.RETRYING)

@@ -74,6 +74,7 @@ def test_audit_finds_what_has_lost_its_counterpart(
     assert value(operator, f'{METRIC}{{kind="without_partition"}}') == 0
 
 
+@pytest.mark.long
 def test_each_day_is_looked_at_after_1_8_and_29_days_and_none_is_left_out(webhook: Webhook) -> None:
     """A delivery without its event, found on these nights alone. The third night has no audit."""
     cache.clear()

@@ -124,6 +124,7 @@ def test_delivery_sent_again_moves_to_the_day_of_that(app: App, at_shop: Webhook
     assert sum(row.failed for row in DailyDeliveryCount.objects.all()) == 0
 
 
+@pytest.mark.long
 def test_days_missed_by_the_scheduler_are_made_up_for(app: App, at_shop: Webhook) -> None:
     count_recent(now=days_ago(20))
     attempt(delivery(at_shop), days_ago(19))

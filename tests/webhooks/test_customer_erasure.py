@@ -126,6 +126,7 @@ def test_each_app_gets_what_it_could_read(
     assert set(Event.objects.values_list("type", flat=True)) == {"customer.data_erasure"}
 
 
+@pytest.mark.long
 @pytest.mark.spec(SPEC, "It goes to the Webhook URL whatever is switched off, paused, disabled or suspended")
 def test_it_is_sent_whatever_is_off(dana: User, shop: Business, receiver: Receiver, order: Order) -> None:
     reader = read_by(dana, shop, receiver, "read_orders", webhook_events=["product.created"])
@@ -144,6 +145,7 @@ def test_it_is_sent_whatever_is_off(dana: User, shop: Business, receiver: Receiv
     assert states() == [ErasureState.CONFIRMED]
 
 
+@pytest.mark.long
 @pytest.mark.spec(SPEC, "An uninstalled app is asked until it has answered its own erasure")
 def test_uninstalled_app_is_asked_until_it_has_erased_all(
     dana: User, shop: Business, receiver: Receiver, order: Order
@@ -160,6 +162,7 @@ def test_uninstalled_app_is_asked_until_it_has_erased_all(
     assert drain() == 0
 
 
+@pytest.mark.long
 def test_confirmed_erasure_of_all_ends_that_of_a_customer(
     dana: User, shop: Business, receiver: Receiver, order: Order
 ) -> None:
@@ -178,6 +181,7 @@ def test_confirmed_erasure_of_all_ends_that_of_a_customer(
     assert "kim@" not in Event.objects.get(pk=asked.event_id).data
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     SPEC, "It goes where the scope was lost since the person's first record, and not where it was lost before"
 )
@@ -195,6 +199,7 @@ def test_lost_scope_counts_if_it_was_lost_after_the_first_record(
     assert drain() == int(asked)
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     SPEC, "It goes where a version was taken back, or its release halted, and the one before could read"
 )
@@ -257,6 +262,7 @@ def test_app_without_an_address_has_the_ids_in_its_feed(dana: User, shop: Busine
     assert event["data"]["orderIds"] == [str(order.pk)]
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     SPEC,
     "When a delivery has ended, its copy is blanked, with the last one the event's and the feed's; resending is 409",

@@ -281,6 +281,7 @@ def test_switched_off_or_ended_ones_are_not_judged(webhook: Webhook, installatio
     assert judge_webhooks(now=START + 80 * HOUR) == 0
 
 
+@pytest.mark.long
 def test_what_failed_leads_to_the_same_as_a_look_at_each_webhook(installation: Installation) -> None:
     """Over random histories of 30 webhooks, judged after each day."""
     dice = random.Random(7)

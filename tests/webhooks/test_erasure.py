@@ -203,6 +203,7 @@ def test_uninstall_that_rolls_back_owes_nothing(told: Receiver, installation: In
 # Until it is confirmed
 
 
+@pytest.mark.long
 @pytest.mark.spec("Events/Data erasure", "Without a 2xx the standard retry schedule applies")
 def test_erasure_that_fails_is_tried_six_times_and_alarms_operators(
     uninstalled: Installation,

@@ -133,6 +133,7 @@ def test_erasure_that_is_sent_early_is_one(mine: Ended, other: Ended, clock: tim
     assert other.rows == before
 
 
+@pytest.mark.long
 def test_states_are_of_each_erasure(
     mine: Ended, other: Ended, clock: time_machine.Traveller, settings: Any, mailoutbox: list[Any]
 ) -> None:
@@ -147,6 +148,7 @@ def test_states_are_of_each_erasure(
     assert mine.installation.app.slug not in mail.body
 
 
+@pytest.mark.long
 def test_each_overdue_erasure_is_in_one_mail(
     mine: Ended,
     other: Ended,
@@ -169,6 +171,7 @@ def test_each_overdue_erasure_is_in_one_mail(
     assert len(mailoutbox) == 2
 
 
+@pytest.mark.long
 def test_erasure_that_is_sent_again_is_one(
     mine: Ended, other: Ended, clock: time_machine.Traveller, settings: Any
 ) -> None:

@@ -476,6 +476,7 @@ class Real:
                 delete_webhook(webhook=webhook, now=now)
 
 
+@pytest.mark.long
 def test_some_random_histories_are_explained_as_the_oracle_says(story: Story) -> None:
     check(story, range(40))
 

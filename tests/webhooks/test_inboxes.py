@@ -103,6 +103,7 @@ def test_chosen_answer_is_given_and_the_delivery_retried(
     assert Webhook.objects.get().is_active  # one failure disables nothing
 
 
+@pytest.mark.long
 def test_slow_answers_are_few_at_a_time(inbox: Inbox, installation: Installation) -> None:
     """A slow answer waits as for a slow server, and one app has at most half of the places for that."""
     inboxes.choose_answer(inbox=inbox, answer=InboxAnswer.SLOW)

@@ -109,6 +109,7 @@ def test_change_that_rolls_back_writes_nothing(listener: Webhook, sandbox: Busin
     assert not Delivery.objects.exists()
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 def test_publish_takes_the_same_statements_for_one_and_for_a_thousand_webhooks(
     listener: Webhook, installation: Installation, sandbox: Business

@@ -37,6 +37,7 @@ def stop_in() -> Iterator[Any]:
     tasks.stopping.clear()
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_run_that_beat_starts_delivers_until_the_worker_stops(
     webhook: Webhook, sandbox: Business, receiver: Receiver, stop_in: Any
@@ -64,6 +65,7 @@ def test_start_ends_at_once_where_one_runs_already(monkeypatch: pytest.MonkeyPat
     assert time.monotonic() - began < 0.5
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_run_is_no_part_of_the_trace_of_its_task(
     webhook: Webhook, sandbox: Business, receiver: Receiver, stop_in: Any, monkeypatch: pytest.MonkeyPatch

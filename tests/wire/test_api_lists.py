@@ -9,6 +9,7 @@ from tests.wire.endpoints import LISTS
 from tests.wire.sweep import A_MILLION, MILLION, largest_limit
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 0 Conventions", "A limit above the maximum is lowered to it")
 def test_no_list_reads_more_than_its_maximum(call: Call, places: dict[str, str]) -> None:
     limits = {}

@@ -234,6 +234,7 @@ def test_connection_that_dies_between_two_requests_fails_neither_for_long(
         assert caller.get(path).status_code == 200
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.spec(*SHAPE)
 @pytest.mark.django_db(transaction=True)

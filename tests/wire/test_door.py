@@ -119,6 +119,7 @@ def test_query_is_read_as_utf8_under_any_charset(
     assert ([each["name"] for each in page["data"]], page["limit"]) == (["Müsli"], 1)
 
 
+@pytest.mark.long
 def test_requests_that_can_not_be_read_count(db: None, settings: Any, stopped_clock: None) -> None:
     settings.AUTH_RATE_LIMITS = True
     for count in range(61):
@@ -220,6 +221,7 @@ def test_nul_in_headers_and_cookies_fails_nothing(shop: Business, installation: 
 # --- Weights, credentials, numbers ------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec(SECTION, "gzip;q=0 means no gzip")
 @pytest.mark.parametrize(
     ("header", "is_compressed"),
@@ -338,6 +340,7 @@ def test_probe_of_http_1_0_needs_no_host(monkeypatch: pytest.MonkeyPatch) -> Non
 # --- Windows ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec(SECTION, "sign-in, registration, consent and stores have no opener policy but unsafe-none")
 def test_pages_that_apps_open_have_no_opener_policy(listed: App, mira: User, shop: Business) -> None:
     browser = Client(headers=HTML, enforce_csrf_checks=True)

@@ -36,6 +36,7 @@ def code_of(response: Any, status: int) -> str:
     return str(response.headers.get("X-Error-Code"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("root", ROOTS)
 def test_every_endpoint_names_its_errors(root: str, call: Call) -> None:
     """Without a credential, with a wrong id, a wrong body and a wrong type."""
@@ -95,6 +96,7 @@ def test_error_under_an_idempotency_key_keeps_its_code(installation: Installatio
     assert response["Idempotent-Replayed"] == "true"
 
 
+@pytest.mark.long
 def test_token_endpoints_name_their_errors(dana: User) -> None:
     app = factories.app(dana, client_secret=SECRET)
     assert code_of(exchange(app, "unknown"), 400) == "invalid_grant"

@@ -293,6 +293,7 @@ def state() -> list[Any]:
 # Two windows
 
 
+@pytest.mark.long
 @pytest.mark.spec(RULE, "A form saves what the person changed and nothing else")
 @each([row for row in EDITS if row.other])
 def test_another_field_that_was_changed_meanwhile_stays(world: World, row: Row) -> None:
@@ -305,6 +306,7 @@ def test_another_field_that_was_changed_meanwhile_stays(world: World, row: Row) 
     assert world.has(now, row.other or {})
 
 
+@pytest.mark.long
 @pytest.mark.spec(RULE, "Where the same field was changed meanwhile, the page shows both (409)")
 @each([row for row in EDITS if row.theirs])
 def test_the_same_field_changed_meanwhile_shows_both_and_is_saved_once_that_is_known(
@@ -335,6 +337,7 @@ def words_of(value: str) -> str:
     return labels.get(value, value)
 
 
+@pytest.mark.long
 @each(EDITS)
 def test_edit_that_is_sent_twice_is_saved_once(world: World, row: Row) -> None:
     browser = world.browser(row)
@@ -344,6 +347,7 @@ def test_edit_that_is_sent_twice_is_saved_once(world: World, row: Row) -> None:
     assert world.has(world.form(browser, row), row.mine)
 
 
+@pytest.mark.long
 @each(NEW)
 def test_what_is_new_is_made_once_however_often_it_is_sent(world: World, row: Row) -> None:
     assert row.count
@@ -374,6 +378,7 @@ def test_what_is_new_is_made_when_it_is_sent_again_after_an_outage(world: World,
     assert row.count() == before + 1
 
 
+@pytest.mark.long
 def test_second_press_waits_for_the_first(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as it may take; then it says that it doesn't know."""
     monkeypatch.setattr(one_time, "PATIENCE", 0.3)
@@ -393,6 +398,7 @@ def test_second_press_waits_for_the_first(world: World, monkeypatch: pytest.Monk
     assert one_time.STILL_SAVING in unescape(answers[0].content.decode())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", ["/merchant/pages/{page}/edit/", "/merchant/apps/{installation}/settings/"])
 def test_button_that_adds_a_block_adds_one_however_often_it_is_pressed(world: World, page: str) -> None:
     browser = world.browser(EDITS[0])
@@ -412,6 +418,7 @@ def test_button_that_adds_a_block_adds_one_however_often_it_is_pressed(world: Wo
 # Another store
 
 
+@pytest.mark.long
 @pytest.mark.spec(RULE, "Every form carries its store and saves there")
 @each(IN_A_STORE)
 def test_form_is_saved_in_the_store_of_its_page_whatever_another_tab_shows(world: World, row: Row) -> None:
@@ -479,6 +486,7 @@ def test_form_that_was_sent_after_the_session_ended_is_shown_again_filled(world:
         assert row.count() == before_press + 1
 
 
+@pytest.mark.long
 @pytest.mark.spec(RULE, "A form with an outdated token is shown again, filled")
 @each(EDITS + NEW + ACTS)
 def test_form_with_an_outdated_token_is_shown_again_filled(world: World, row: Row) -> None:

@@ -60,6 +60,7 @@ def name_of(shot: Shot) -> str:
     return ""
 
 
+@pytest.mark.long
 def test_table_has_every_page_with_a_url() -> None:
     rows = {name_of(shot) for shot in SHOTS}
     expected = {

@@ -48,6 +48,7 @@ def uncounted(limit: str) -> float:
     return REGISTRY.get_sample_value(name, {"limit": limit}) or 0.0
 
 
+@pytest.mark.long
 @pytest.mark.spec("Limits", "While the counter can't be reached, requests are let through")
 def test_app_api_goes_on_and_waits_once(away: str, installation: Installation) -> None:
     api, before = client_of(installation), uncounted("app-api")

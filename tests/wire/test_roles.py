@@ -115,6 +115,7 @@ def url_of(path: str, app: App) -> str:
     return re.sub(r"%\((\w+)\)s", lambda found: values.get(found[1], NOTHING), path)
 
 
+@pytest.mark.long
 def test_every_role_may_do_what_the_table_says(people: dict[str, User], stars: App, settings: Any) -> None:
     """A refusal of the role is a 403 that names it. What gets past may fail for other reasons: the forms here are empty."""
     settings.STEP_UP = False

@@ -135,6 +135,7 @@ def ask(
     return browser.post(url, {} if names_object else {stamps.FIELD: stamp})
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 11 Staff", "MANAGER, ORDERS and strangers may do what the table says, at every page"
 )

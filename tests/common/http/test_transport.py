@@ -265,6 +265,7 @@ class TestAnswered:
         assert send(receiver.url).status == 200
         assert receiver.connections == 2
 
+    @pytest.mark.long
     @FORKS
     def test_idle_connections_are_watched_without_a_free_file_descriptor(self, receiver: Receiver) -> None:
         forged = b"HTTP/1.1 500 Forged\r\nContent-Length: 0\r\n\r\n"
@@ -399,6 +400,7 @@ class TestDeadline:
         assert exchange.error_class == "timeout_response"
         assert took(exchange, 0.3)
 
+    @pytest.mark.long
     @SPEC_DEADLINE
     def test_it_is_kept_while_many_hang(self, receiver: Receiver) -> None:
         receiver.respond_with(Answer(script=drips_headers))
@@ -652,6 +654,7 @@ class TestProcess:
         assert all(exchange.succeeded for exchange in exchanges)
         assert receiver.connections <= 32
 
+    @pytest.mark.long
     def test_more_run_at_once_than_connections_are_kept(self) -> None:
         """None waits for a connection of another within its own deadline."""
         timeouts = [5.0] * multi.MAX_KEPT + [1.5] * 100
@@ -671,6 +674,7 @@ class TestProcess:
         assert send(receiver.url).succeeded
         assert [request.connection for request in receiver.requests] == [0, 1, 0]
 
+    @pytest.mark.long
     @FORKS
     def test_many_requests_at_once_leave_few_handles(self, receiver: Receiver) -> None:
         """Each keeps 20 KB, which is free again without a garbage collection."""
@@ -688,6 +692,7 @@ class TestProcess:
 
         assert in_a_child(work)
 
+    @pytest.mark.long
     @FORKS
     def test_requests_that_cannot_be_sent_leave_no_handles(self, receiver: Receiver) -> None:
         def work() -> None:

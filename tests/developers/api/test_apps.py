@@ -255,6 +255,7 @@ def test_patch_changes_what_it_names(api: Api, app: App) -> None:
     assert api("patch", f"/developer/apps/{app.id}", {"webhookUrl": None}).json()["webhookUrl"] is None
 
 
+@pytest.mark.long
 def test_patch_with_what_get_answered_changes_nothing(api: Api, app: App) -> None:
     send_form(api, app, icon=upload(), screenshots=[upload(), upload()])
     before = api("get", f"/developer/apps/{app.id}").json()
@@ -294,6 +295,7 @@ def test_patch_of_an_approved_app_makes_it_a_draft(api: Api, app: App) -> None:
     assert api("patch", path, {"name": "New"}).json()["status"] == "DRAFT"
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 9 Apps", "Pictures come by multipart PATCH; the set sent replaces the old one")
 def test_patch_with_pictures_shows_them(api: Api, app: App, client: Client) -> None:
     first = send_form(api, app, icon=upload(), screenshots=[upload(picture("WEBP")), upload(picture("JPEG"))])
@@ -308,6 +310,7 @@ def test_patch_with_pictures_shows_them(api: Api, app: App, client: Client) -> N
     assert client.get(first.json()["screenshots"][0]).status_code == 404
 
 
+@pytest.mark.long
 def test_patch_edits_the_listing(api: Api, app: App) -> None:
     alts = send_form(api, app, screenshots=[upload(), upload()], screenshotAlts=["The card.", "The till."])
     assert alts.json()["screenshotAlts"] == ["The card.", "The till."]
@@ -348,6 +351,7 @@ def test_patch_with_null_and_empty_list_removes_pictures(api: Api, app: App) -> 
     assert not Picture.objects.exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fields", "named"),
     [

@@ -346,6 +346,7 @@ def free_thread() -> bool:
     return granted
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_listener_without_a_free_thread_comes_back_in_a_second(
     listener: Listener, webhook: Webhook, sandbox: Business, settings: Any
@@ -358,6 +359,7 @@ def test_listener_without_a_free_thread_comes_back_in_a_second(
         assert time.monotonic() - began < 0.9
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_revoked_token_gets_nothing_more(
     app: App, installation: Installation, dana: User, webhook: Webhook, sandbox: Business, receiver: Receiver

@@ -180,6 +180,7 @@ def test_number_that_could_not_be_given_back_is_400(
     assert api("get", path(app)).json() == {"manifest": {}}
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 6 Manifest", "However many problems there are, they are reported in bounded time")
 @pytest.mark.parametrize("body", [FLOODS["repeated keys"], FLOODS["blocks"]], ids=["repeated", "blocks"])
 def test_a_flood_of_problems_is_400(api: Api, app: App, body: str) -> None:

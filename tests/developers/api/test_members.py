@@ -103,6 +103,7 @@ def test_expired_invitation_is_gone_and_can_be_sent_again(api: Api, app: App, da
         assert api("post", path(app, "members"), body).status_code == 201
 
 
+@pytest.mark.long
 def test_too_many_invitations_and_members(api: Api, app: App, monkeypatch: Any, stopped_clock: None) -> None:
     for number in range(invitations.A_MINUTE):
         body = {"email": f"kim{number}@example.com", "role": "VIEWER"}
@@ -122,6 +123,7 @@ def test_too_many_invitations_and_members(api: Api, app: App, monkeypatch: Any, 
     assert (refused.status_code, refused["X-Error-Code"]) == (409, "too_many_members")
 
 
+@pytest.mark.long
 @pytest.mark.spec(MEMBERS, "PATCH gives another role, also to one who is invited; the owner's row is a 409")
 def test_roles_are_changed(api: Api, app: App, dana: User, sam: User) -> None:
     member = factories.member(app, sam)

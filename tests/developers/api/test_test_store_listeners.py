@@ -87,6 +87,7 @@ def shown(api: Api, path: str) -> dict[str, str | None]:
     return {each["id"]: each["webhookId"] for each in api("get", f"{path}/test-stores").json()["data"]}
 
 
+@pytest.mark.long
 @pytest.mark.spec(SPEC, "webhookId null where the app has no Webhook URL and no listener runs")
 @pytest.mark.usefixtures("installation")
 def test_listener_of_the_app_gives_stores_a_webhook(api: Api, path: str) -> None:
@@ -125,6 +126,7 @@ def test_webhook_of_a_listener_is_the_test_stores_alone(
     assert Webhook.objects.get(pk=record["webhookId"]).url == "https://93.184.216.34/hooks"
 
 
+@pytest.mark.long
 def test_erasure_of_a_store_without_a_url_reaches_the_listener(api: Api, path: str) -> None:
     record = opened(api, path)
     listener = listen(api, path, record)
@@ -137,6 +139,7 @@ def test_erasure_of_a_store_without_a_url_reaches_the_listener(api: Api, path: s
     assert handed["event"] == "business.data_erasure"
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     SPEC, "A listener of the app serves its test stores, too; each piece of work names the installation"
 )
@@ -159,6 +162,7 @@ def test_each_store_may_have_its_own(api: Api, path: str, app: App) -> None:
     assert sent[0] in [each["id"] for each in work(api, path, of_app)["deliveries"]]
 
 
+@pytest.mark.long
 def test_those_of_stores_leave_the_developer_three_of_apps(
     api: Api, path: str, dana: User, sandbox: Business
 ) -> None:
@@ -199,6 +203,7 @@ def test_strangers_and_other_apps_find_nothing(api: Api, path: str, dana: User, 
     assert api("post", f"{path}/listener", {"testStoreId": record["id"]}).status_code == 404
 
 
+@pytest.mark.long
 @pytest.mark.timed
 @pytest.mark.usefixtures("installation")
 def test_hook_call_goes_to_the_listener_of_its_store(api: Api, path: str, app: App) -> None:
@@ -237,6 +242,7 @@ def test_hook_call_goes_to_the_listener_of_its_store(api: Api, path: str, app: A
     assert HookCall.objects.get().by_listener
 
 
+@pytest.mark.long
 def test_store_goes_with_its_listener(api: Api, path: str) -> None:
     record = opened(api, path)
     listen(api, path, record)

@@ -37,7 +37,7 @@ from webhooks.engine.judging import result_of
 from webhooks.engine.preparation import prepare
 from webhooks.models import Delivery, Endpoint, Event, Webhook
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 SPEC = "Contract 13 Test stores"
 
 

@@ -105,6 +105,7 @@ def test_body_names_one_thing(api: Api, app: App, installation: Installation, bo
     assert api("post", f"/developer/apps/{app.id}/test-changes", body).status_code == 400
 
 
+@pytest.mark.long
 def test_activity_has_calls_with_reasons_and_goes_on_in_pages(
     api: Api, app: App, installation: Installation
 ) -> None:

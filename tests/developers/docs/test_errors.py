@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
+import pytest
 from django.conf import settings
 from django.test import Client
 
@@ -95,6 +96,7 @@ def sites(*roots: str) -> Iterator[Site]:
                     yield Site(kind, str(code), message_of(node.args[0], constants), file.name)
 
 
+@pytest.mark.long
 def test_error_that_a_caller_has_to_tell_apart_names_its_code() -> None:
     found = [each for each in sites(*REACHED) if each.kind in NAMED and each.message]
     assert len(found) > 40  # the walk finds them
@@ -104,6 +106,7 @@ def test_error_that_a_caller_has_to_tell_apart_names_its_code() -> None:
     assert nameless == []
 
 
+@pytest.mark.long
 def test_every_code_in_the_source_has_a_row_of_its_status() -> None:
     rows = {each.code: each.status for each in errors.PROBLEMS}
     found = [each for each in sites(*APPS) if each.code]
@@ -119,6 +122,7 @@ def test_every_code_in_the_source_has_a_row_of_its_status() -> None:
     assert {each for each in named if rows.get(each[0]) != each[1] and each[0] not in OAUTH} == set()
 
 
+@pytest.mark.long
 def test_every_row_is_of_a_code_in_the_source() -> None:
     source = (Path(settings.BASE_DIR) / "deploy" / "nginx.conf").read_text()
     for app in APPS:

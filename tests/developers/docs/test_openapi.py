@@ -66,6 +66,7 @@ def methods_of(callback: Any) -> set[str]:
     return {name.upper() for name in view.http_method_names if hasattr(view, name)} & set(METHODS)
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 7 Pages", "The OpenAPI 3.1 document is at /docs/openapi.json")
 def test_document_is_served_and_valid(client: Client, document: dict[str, Any]) -> None:
     response = client.get("/docs/openapi.json")
@@ -76,6 +77,7 @@ def test_document_is_served_and_valid(client: Client, document: dict[str, Any]) 
     validate_schema(document)
 
 
+@pytest.mark.long
 def test_making_the_document_warns_of_nothing() -> None:
     openapi.document.__wrapped__()
     assert not GENERATOR_STATS
@@ -135,6 +137,7 @@ def _localized(schema: Any) -> Any:
     return schema.replace(SCHEMAS, "#/$defs/") if isinstance(schema, str) else schema
 
 
+@pytest.mark.long
 def test_every_body_and_response_has_an_example_that_fits(document: dict[str, Any]) -> None:
     root = {"$defs": document["components"]["schemas"]}
     for method, path, entry in operations(document):
@@ -250,6 +253,7 @@ def test_heading_of_every_operation_is_explained(document: dict[str, Any]) -> No
     assert used == {tag["name"] for tag in document["tags"]}
 
 
+@pytest.mark.long
 def test_first_requests_of_a_process_make_the_document_at_once() -> None:
     """The library looks for its own parts while it makes its first document."""
     program = (

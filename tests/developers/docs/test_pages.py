@@ -28,6 +28,7 @@ def ids_on(path: str) -> set[str] | None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 7 Pages", "/docs/ is there for everyone: guides, reference, event catalogue")
 @pytest.mark.parametrize("path", PAGES)
 def test_page_is_for_everybody_and_its_links_lead_somewhere(client: Client, path: str) -> None:
@@ -46,6 +47,7 @@ def test_page_is_for_everybody_and_its_links_lead_somewhere(client: Client, path
             assert not place or place in ids, target
 
 
+@pytest.mark.long
 def test_titles_and_descriptions_are_unique() -> None:
     heads = [Client().get(path).content.decode() for path in navigation.paths()]
     titles = [re.findall(r"<title>(.*?)</title>", html)[0] for html in heads]

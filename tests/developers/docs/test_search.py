@@ -23,6 +23,7 @@ def test_best_results(query: str, expected: str | None) -> None:
     assert expected is None or expected in urls[:4], urls[:6]
 
 
+@pytest.mark.long
 def test_questions_lead_to_the_right_page_first() -> None:
     """27 of 30. Where one fails, mend titles, headings or the ranking: nothing in the search may know the questions."""
     found = {
@@ -59,6 +60,7 @@ def test_instant_results_lead_somewhere(client: Client) -> None:
         assert not place or f'id="{place}"' in html
 
 
+@pytest.mark.long
 def test_every_guide_is_found_by_its_title() -> None:
     for guide in guides.GUIDES.values():
         assert search.search(guide.title)[0].section.title == guide.title

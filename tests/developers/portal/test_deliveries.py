@@ -113,6 +113,7 @@ def test_list_shows_the_status_of_each_delivery(
         assert text in page
 
 
+@pytest.mark.long
 def test_list_is_cut_into_pages_that_do_not_shift(browser: Client, app: App, webhook: Webhook) -> None:
     now = timezone.now()
     made = [delivery(webhook, created_at=now - timedelta(minutes=n)) for n in range(130)]
@@ -142,6 +143,7 @@ def test_list_spans_installations_and_leaves_out_other_apps(
     assert listed(browser.get(at(app, f"?installation={second.installation_id}"))) == ids(made[1])
 
 
+@pytest.mark.long
 def test_list_reads_any_number_of_rows_in_as_many_statements(
     browser: Client, app: App, webhook: Webhook, shop: Business, django_assert_max_num_queries: Any
 ) -> None:
@@ -192,6 +194,7 @@ def test_text_is_looked_for_in_the_newest_deliveries(
     assert "The newest 50,000 deliveries were searched." in page
 
 
+@pytest.mark.long
 def test_text_finds_ids_and_order_numbers(browser: Client, app: App, webhook: Webhook) -> None:
     order_id = "0197c1f0-8c11-7c3e-9f30-3f2f1f0c1d2e"
     wanted = delivery(webhook, data={"orderId": order_id, "orderNumber": "1042"})
@@ -510,6 +513,7 @@ def test_test_event_without_an_install_leads_to_it(browser: Client, app: App) ->
 # --- Causes and comparisons ----------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_failures_are_grouped_by_cause_and_resent_together(
     browser: Client, app: App, webhook: Webhook, shop: Business
 ) -> None:
@@ -546,6 +550,7 @@ def test_failures_are_grouped_by_cause_and_resent_together(
     assert (other.status, other.due_at) == (DeliveryStatus.RETRYING, due)
 
 
+@pytest.mark.long
 def test_groups_leave_out_what_cannot_be_resent(browser: Client, app: App, webhook: Webhook) -> None:
     delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED, event_type="webhook.test")
     assert "all to" not in text_of(browser.get(at(app)))

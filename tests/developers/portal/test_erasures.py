@@ -82,6 +82,7 @@ def test_delivery_of_an_erasure_shows_what_will_be_sent_and_when(
     assert "Not sent: the app was reinstalled before it was due" in page
 
 
+@pytest.mark.long
 def test_erasure_is_offered_to_be_sent_only_when_due(
     browser: Client, dana: User, app: App, installation: Installation
 ) -> None:

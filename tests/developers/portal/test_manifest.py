@@ -178,6 +178,7 @@ def test_flood_of_problems_is_listed_in_bounded_time(browser: Client, app: App, 
     assert typed(page) == text
 
 
+@pytest.mark.long
 def test_all_problems_are_counted_and_the_first_listed(browser: Client, app: App) -> None:
     text = FLOODS["repeated keys"]
     listed = browser.post(path(app, "check/"), {"manifest": text}).json()["problems"]

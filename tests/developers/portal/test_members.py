@@ -41,6 +41,7 @@ def link_for(app: App, email: str, role: str = "DEVELOPER") -> str:
     return found[0]
 
 
+@pytest.mark.long
 def test_owner_invites_and_the_list_says_so(browser: Client, stars: App) -> None:
     page = browser.post(PAGE, {"email": "Kim@example.com", "role": "VIEWER"}, follow=True)
     assert "kim@example.com is invited" in main_words_of(page)
@@ -50,6 +51,7 @@ def test_owner_invites_and_the_list_says_so(browser: Client, stars: App) -> None
     assert "Enter an e-mail address" in text_of(browser.post(PAGE, {"email": "kim", "role": "VIEWER"}), 422)
 
 
+@pytest.mark.long
 @pytest.mark.spec(MEMBERS, "Looking at an invitation uses nothing up, Accept does")
 def test_invited_person_accepts(stars: App, sam: User) -> None:
     link, browser = link_for(stars, sam.email), signed_in(sam)
@@ -64,6 +66,7 @@ def test_invited_person_accepts(stars: App, sam: User) -> None:
     assert is_confirmed(sam)
 
 
+@pytest.mark.long
 @pytest.mark.spec(MEMBERS, "Who has no account registers by the link, which confirms the address")
 @pytest.mark.parametrize("confirming", [True, False])
 def test_who_has_no_account_registers_by_the_link(stars: App, settings: Any, confirming: bool) -> None:
@@ -83,6 +86,7 @@ def test_who_has_no_account_registers_by_the_link(stars: App, settings: Any, con
     assert Membership.objects.get().user == kim
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     MEMBERS, "The link is for its address only; a merchant is refused with a sentence, a reviewer may accept"
 )
@@ -130,6 +134,7 @@ def test_role_is_changed_on_the_page(browser: Client, stars: App, sam: User) -> 
     assert "sam@example.com is a viewer now" in main_words_of(page)
 
 
+@pytest.mark.long
 @pytest.mark.spec(MEMBERS, "A transfer is accepted in the portal, with fresh proof")
 def test_transfer_by_two_pages(browser: Client, stars: App, dana: User, sam: User, settings: Any) -> None:
     factories.member(stars, sam)

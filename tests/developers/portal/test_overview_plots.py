@@ -85,6 +85,7 @@ def asked(installation: Installation, *durations: int) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.long
 def test_sandbox_comes_first_until_the_first_approval(
     browser: Client, app: App, at_home: Installation
 ) -> None:
@@ -180,6 +181,7 @@ def test_each_point_leads_to_its_rows_and_a_release_is_a_mark(
     assert "200" in words(found[0])
 
 
+@pytest.mark.long
 def test_failing_sandbox_is_an_alert_at_once(browser: Client, app: App, at_home: Installation) -> None:
     """On the list and the overview, marked as the sandbox's, and gone once the delivery succeeds."""
     webhook = helpers.webhook(at_home, "https://own.example.com/", ["order.created"])

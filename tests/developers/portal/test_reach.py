@@ -17,6 +17,8 @@ from tests.developers.review.reviewing import page_of as review_page
 from tests.extensions.manifests import block, script
 from tests.pages import text_of
 
+pytestmark = pytest.mark.long
+
 REACH = "Contract 2 Reach"
 BASE = "/portal/apps/stars/"
 

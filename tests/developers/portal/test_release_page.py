@@ -20,6 +20,8 @@ from tests.developers.api.releases.rolling import POINT, call
 from tests.merchants.pages import installed, page_of
 from tests.pages import signed_in, text_of, unescaped
 
+pytestmark = pytest.mark.long
+
 RELEASES = "Contract 10 Releases"
 PAGE = "/portal/apps/stars/release/"
 

@@ -52,6 +52,7 @@ def called(installation: Installation, path: str, **headers: str) -> ApiCall:
     return ApiCall.objects.get(pk=UUID(answer["X-Request-Id"]))
 
 
+@pytest.mark.long
 def test_list_merges_calls_hooks_and_webhooks(
     transactional_db: None, browser: Client, hooking: Any, sandbox: Business
 ) -> None:
@@ -98,6 +99,7 @@ def test_list_merges_calls_hooks_and_webhooks(
     assert (moved.status_code, moved["Location"]) == (301, f"{pages(app)}/logs/?range=1h&kind=hook")
 
 
+@pytest.mark.long
 def test_pages_go_on_where_the_last_one_ended(
     browser: Client, app: App, installation: Installation, stopped_clock: None
 ) -> None:
@@ -207,6 +209,7 @@ def test_explanation_goes_by_the_code_and_by_the_status_where_there_is_none(
     assert links(page, "/docs/errors/#") == ["/docs/errors/#status-403"]
 
 
+@pytest.mark.long
 def test_missing_scope_is_explained(browser: Client, dana: User, sandbox: Business, shop: Business) -> None:
     """By who has to act: the developer, a reviewer, or the store."""
     app = factories.app(dana, scopes=["read_products"], name="Stock list")
@@ -227,6 +230,7 @@ def test_missing_scope_is_explained(browser: Client, dana: User, sandbox: Busine
     assert "The token has the scope now. Repeat the call." in explained(browser, refused)
 
 
+@pytest.mark.long
 def test_rate_limit_is_explained(
     browser: Client, app: App, installation: Installation, stopped_clock: None
 ) -> None:
@@ -246,6 +250,7 @@ def test_missing_part_of_the_log_is_said(browser: Client, app: App) -> None:
     assert "1,204 requests between" in words_of(browser.get(f"{pages(app)}/requests/", **HTML))
 
 
+@pytest.mark.long
 def test_deprecated_calls_are_shown_with_the_stores_that_make_them(
     browser: Client,
     production: Installation,
@@ -288,6 +293,7 @@ def receiver() -> Iterator[Receiver]:
         yield running
 
 
+@pytest.mark.long
 def test_one_order_is_one_thread(
     browser: Client,
     sam: User,
@@ -352,6 +358,7 @@ def test_one_order_is_one_thread(
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_thread_of_a_foreign_trace(browser: Client, app: App, installation: Installation) -> None:
     """Found by the trace that the app named, and by its calls."""
     traceparent = f"00-{TRACE}-00f067aa0ba902b7-01"

@@ -42,6 +42,7 @@ def end(status: DeliveryStatus, *deliveries: Delivery) -> None:
     Delivery.objects.filter(pk__in=ids).update(status=status, due_at=None, finished_at=timezone.now())
 
 
+@pytest.mark.long
 def test_list_moves_until_each_resent_delivery_is_known(browser: Client, path: str, webhook: Webhook) -> None:
     failed = [delivery(webhook, DeliveryStatus.EXHAUSTED, UNAVAILABLE) for _ in range(2)]
     body = {"reason": "503", "host": "app.example.com"}

@@ -88,6 +88,7 @@ def test_checklist_of_a_new_app_lists_open_items(browser: Client, stars: App) ->
     assert "Submit for review" in page
 
 
+@pytest.mark.long
 def test_checklist_of_a_complete_app_has_no_open_items(
     browser: Client, stars: App, sandbox: Business, db: None
 ) -> None:
@@ -108,6 +109,7 @@ def test_checklist_of_a_complete_app_has_no_open_items(
     assert "OK: Scopes and events match" in page
 
 
+@pytest.mark.long
 def test_checklist_names_what_an_app_that_sees_customers_lacks(
     browser: Client, stars: App, client: Client
 ) -> None:
@@ -353,6 +355,7 @@ def test_texts_of_a_rejected_submission_are_filled_in(browser: Client, stars: Ap
 # --- Waiting and withdrawing --------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_page_of_a_held_submission_has_no_withdraw(browser: Client, stars: App, rita: User) -> None:
     reviews.take(submission=factories.submit(stars), reviewer=rita, now=NOW)
     page = page_of(browser, stars)
@@ -456,6 +459,7 @@ def test_versions_before_the_first_approval(browser: Client, stars: App) -> None
     assert "No approved version yet" in page_of(browser, stars, "versions/")
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 2 Status", "Every approved version is kept, and the portal shows what changed")
 def test_versions_show_who_when_and_what_changed(browser: Client, stars: App, rita: User) -> None:
     reviews.approve(submission=factories.submit(stars), reviewer=rita, now=NOW)
@@ -508,6 +512,7 @@ def test_versions_show_how_many_have_approved(
     assert version.number == 1
 
 
+@pytest.mark.long
 def test_versions_have_pages_that_compare_across_their_edge(browser: Client, stars: App) -> None:
     for number in range(12):
         factories.approve(stars, version=f"1.0.{number}")

@@ -33,6 +33,7 @@ def test_page_offers_the_install_and_marks_the_sandbox(browser: Client, app: App
     assert "sandbox-mark" in page
 
 
+@pytest.mark.long
 def test_install_shows_token_and_secret_once(browser: Client, app: App) -> None:
     response = install(browser, app)
     page = text_of(response)
@@ -106,6 +107,7 @@ def test_page_of_an_install_shows_its_state(browser: Client, app: App, installat
     assert "Uninstall" in page
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 2 Developer API", "A converted installation becomes a test install again in one press"
 )

@@ -72,6 +72,7 @@ def test_act_causes_its_events(
     assert "Delivered" in text_of(browser.get(f"/portal/apps/{app.slug}/test/"))
 
 
+@pytest.mark.long
 def test_scenario_reports_each_step(browser: Client, app: App, listening: Installation) -> None:
     page = change(browser, app, scenario="day")
     report = page[page.index('class="card run-report"') : page.index("</ol>", page.index('class="steps"'))]
@@ -81,6 +82,7 @@ def test_scenario_reports_each_step(browser: Client, app: App, listening: Instal
         assert event in report
 
 
+@pytest.mark.long
 def test_report_says_why_nothing_was_sent(browser: Client, app: App, installation: Installation) -> None:
     App.objects.update(scopes=["read_orders"])
     assert "none of the app&#x27;s webhooks listens to it" in change(browser, app, act="order")
@@ -125,6 +127,7 @@ def local(settings: Any) -> None:
     settings.ALLOW_LOCAL_DESTINATIONS = True
 
 
+@pytest.mark.long
 def test_inbox_is_made_by_one_press(
     browser: Client, app: App, installation: Installation, local: None
 ) -> None:
@@ -143,6 +146,7 @@ def test_inbox_is_made_by_one_press(
     assert browser.post(path, {"action": "answer", "answer": "SING"}).status_code == 422
 
 
+@pytest.mark.long
 def test_inbox_follows_a_new_install(browser: Client, app: App, dana: User, local: None) -> None:
     path = f"/portal/apps/{app.slug}/test/"
     browser.post(path, {"form_token": "one"})
@@ -158,6 +162,7 @@ def test_inbox_follows_a_new_install(browser: Client, app: App, dana: User, loca
 # --- Erasure ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec("Events", "A developer tries the data erasure of a test install without waiting 48 hours")
 def test_erasure_of_a_test_install_is_sent_now(
     browser: Client, app: App, listening: Installation, receiver: Receiver

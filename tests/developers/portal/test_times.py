@@ -17,6 +17,7 @@ pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 11, 27, 12, 0, 30, tzinfo=UTC)
 
 
+@pytest.mark.long
 def test_times_are_the_persons_own_and_utc_is_one_press_away(
     browser: Client, app: App, installation: Installation
 ) -> None:

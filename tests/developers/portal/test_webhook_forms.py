@@ -167,6 +167,7 @@ def test_delete_says_what_is_lost(browser: Client, app: App, webhook: Webhook) -
     assert browser.get(at(app, f"{webhook.pk}/edit/")).status_code == 404
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_nothing_is_sent")
 def test_second_endpoint_for_the_same_event_and_url_is_warned_of(
     browser: Client, app: App, webhook: Webhook

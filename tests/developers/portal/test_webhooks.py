@@ -62,12 +62,14 @@ def test_page_shows_the_status_of_each_webhook(browser: Client, app: App, instal
         assert text in page
 
 
+@pytest.mark.long
 def test_warning_begins_after_a_day(browser: Client, app: App, webhook: Webhook) -> None:
     for hours, warned in ((23, False), (25, True), (49, True)):
         Webhook.objects.update(failing_since=timezone.now() - timedelta(hours=hours))
         assert ("keeps failing" in text_of(browser.get(at(app)))) is warned
 
 
+@pytest.mark.long
 def test_last_success_and_next_attempt_are_shown(browser: Client, app: App, webhook: Webhook) -> None:
     assert "None scheduled" in text_of(browser.get(at(app)))
     done = delivery(webhook, DeliveryStatus.SUCCEEDED, OK)
@@ -107,6 +109,7 @@ def test_ended_installations_and_deleted_webhooks_are_left_out(
     assert "ended.example.com" not in page
 
 
+@pytest.mark.long
 def test_webhook_of_another_app_does_not_exist_here(browser: Client, app: App, sam: User) -> None:
     installed = factories.installation(factories.app(sam), Business.objects.sandbox_of(sam))
     other = helpers.webhook(installed, "https://sam.example.com/", ["order.created"])
@@ -117,6 +120,7 @@ def test_webhook_of_another_app_does_not_exist_here(browser: Client, app: App, s
     assert "tested" not in browser.get(at(app, f"?tested={made.pk}")).context
 
 
+@pytest.mark.long
 def test_pause_asks_first_and_cancels_waiting_deliveries(browser: Client, app: App, webhook: Webhook) -> None:
     waiting = delivery(webhook, DeliveryStatus.RETRYING, REFUSED)
     page = text_of(browser.get(at(app, f"{webhook.pk}/pause/")))
@@ -155,6 +159,7 @@ def test_test_shows_the_response_beside_its_webhook_once(
     assert response["Location"].endswith(f"#webhook-{webhook.pk}")
 
 
+@pytest.mark.long
 def test_page_reads_any_number_of_webhooks_in_as_many_statements(
     browser: Client, app: App, webhook: Webhook, django_assert_max_num_queries: Any
 ) -> None:
@@ -168,6 +173,7 @@ def test_page_reads_any_number_of_webhooks_in_as_many_statements(
     assert len(ten) == len(one)
 
 
+@pytest.mark.long
 def test_strip_shows_the_last_24_hours(
     browser: Client, app: App, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,7 @@ PAGES = "Contract 7 Pages"
 # Access
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 1 Accounts", "A reviewer gets to the review queue, apps and their log, and nothing else"
 )
@@ -62,6 +63,7 @@ def test_others_are_sent_to_sign_in(who: str, stars: App, mira: User) -> None:
     assert (submission.reviewer, submission.findings) == (None, {})
 
 
+@pytest.mark.long
 def test_staff_without_permissions_is_refused(stars: App, sam: User) -> None:
     submission = submitted(stars)
     User.objects.filter(pk=sam.pk).update(is_staff=True)
@@ -78,6 +80,7 @@ def test_staff_without_permissions_is_refused(stars: App, sam: User) -> None:
     assert "Start review" not in page.text
 
 
+@pytest.mark.long
 def test_group_is_restored_after_migrations(db: None) -> None:
     group = Group.objects.get(name="Reviewers")
     extra = Permission.objects.get(codename="view_erasure")
@@ -104,6 +107,7 @@ def test_reviewer_added_in_the_admin_may_review(stars: App) -> None:
 # The queue
 
 
+@pytest.mark.long
 @pytest.mark.spec(PAGES, "The review queue shows waiting submissions in order of risk, with reasons")
 def test_queue_shows_waiting_submissions_in_order_of_risk(
     admin: Client, stars: App, dana: User, sam: User
@@ -139,6 +143,7 @@ def test_queue_shows_waiting_submissions_in_order_of_risk(
     assert text.index("Loyalty Stars") < text.index("Till Bridge") < text.index("Review Wall")
 
 
+@pytest.mark.long
 def test_queue_has_tabs(admin: Client, stars: App, sam: User, rae: User) -> None:
     held = submitted(factories.app(sam, name="Held One"))
     reviews.take(submission=held, reviewer=rae)
@@ -154,6 +159,7 @@ def test_queue_has_tabs(admin: Client, stars: App, sam: User, rae: User) -> None
     assert [row.app.name for row in nonsense.context["cl"].result_list] == ["Loyalty Stars"]
 
 
+@pytest.mark.long
 def test_queue_is_searched(admin: Client, stars: App, sam: User) -> None:
     submitted(stars)
     submitted(factories.app(sam, name="Till Bridge"))
@@ -176,6 +182,7 @@ def test_empty_queue_shows_a_message(admin: Client, state: str, message: str) ->
     assert message in admin.get(QUEUE, {"state": state}).text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [1, 3])
 def test_queue_reads_any_number_of_rows_in_as_many_statements(
     number: int, admin: Client, sam: User, django_assert_max_num_queries: Any
@@ -198,6 +205,7 @@ def test_home_page_links_to_waiting_submissions(admin: Client, stars: App) -> No
 # The page
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     PAGES, "The review page shows what changed since the last approval, and the scope difference"
 )
@@ -215,6 +223,7 @@ def test_page_of_an_update_shows_the_differences(admin: Client, stars: App) -> N
     assert "Names and contact details of customers" in text
 
 
+@pytest.mark.long
 def test_page_of_a_first_version(admin: Client, stars: App) -> None:
     shown = [decode(upload(picture(size=(800, 500))))]
     update_app(app=stars, changes={"icon": decode(upload()), "screenshots": shown})
@@ -235,6 +244,7 @@ def test_page_escapes_what_the_developer_wrote(admin: Client, sam: User) -> None
         assert raw not in text
 
 
+@pytest.mark.long
 def test_page_shows_earlier_submissions_and_the_log(admin: Client, stars: App, rae: User) -> None:
     first = submitted(stars)
     reviews.reject(submission=first, reviewer=rae, notes="Add screenshots.")
@@ -257,6 +267,7 @@ def test_page_of_an_unknown_submission_is_404(admin: Client, stars: App) -> None
 # Holding and judging
 
 
+@pytest.mark.long
 @pytest.mark.spec(PAGES, "A reviewer holds a submission and releases it; other reviewers see who holds it")
 def test_start_review_and_release(admin: Client, rae: User, otto: User, stars: App) -> None:
     submission = submitted(stars)
@@ -292,6 +303,7 @@ def test_administrator_releases_a_submission_that_a_reviewer_holds(stars: App, r
     assert submission.reviewer is None
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "States/App status",
     "A review judges functionality, security, scope appropriateness, quality and policy compliance",
@@ -345,6 +357,7 @@ def test_right_to_review_and_right_to_suspend_are_two(
 # The log
 
 
+@pytest.mark.long
 @pytest.mark.spec(PAGES, "The review log can't be added to, changed or removed in the admin")
 @pytest.mark.parametrize("who", ["reviewer", "superuser"])
 def test_log_and_submissions_are_read_only(who: str, rae: User, stars: App) -> None:

@@ -18,6 +18,8 @@ from tests.pictures import picture, upload
 from tests.receivers import Receiver
 from webhooks.services.app_defined import follow_app
 
+pytestmark = pytest.mark.long
+
 CHECKS = "States/App status"
 
 

@@ -240,6 +240,7 @@ def test_page_of_an_approval_shows_what_it_changed(admin: Client, stars: App) ->
     assert {change.label for change in page.context["changes"]} == {"Name", "Version"}
 
 
+@pytest.mark.long
 def test_decision_offers_the_next_submission(admin: Client, stars: App, sam: User, otto: User) -> None:
     first, held, second = (submitted(each) for each in (stars, factories.app(sam), factories.app(sam)))
     reviews.take(submission=held, reviewer=otto)

@@ -26,6 +26,8 @@ from tests.developers.review.reviewing import JUDGED, QUEUE, client_of, messages
 from tests.extensions.manifests import hook, script
 from webhooks.models import Delivery
 
+pytestmark = pytest.mark.long
+
 DESK = "Contract 7 Pages"
 
 

@@ -41,6 +41,7 @@ def pip(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.timed
 @pytest.mark.spec(
     SPEC, "/sdk/python/ is an index by PEP 503 whose links have #sha256=; a direct link has the hash"
@@ -58,6 +59,7 @@ def test_pip_installs_from_the_index_and_by_the_link_of_the_guides(platform: str
     assert "DO NOT MATCH THE HASHES" in pip(tmp_path / "changed", "--no-index", changed).stderr
 
 
+@pytest.mark.long
 @pytest.mark.timed
 @pytest.mark.spec(SPEC, "/sdk/node/ links NAME-VERSION.tgz and its integrity")
 @pytest.mark.parametrize("name", [NODE, BROWSER])
@@ -117,6 +119,7 @@ def test_same_source_makes_the_same_bytes(tmp_path: Path) -> None:
         assert make(copy) == make(SOURCE / name)
 
 
+@pytest.mark.long
 def test_package_for_npm_has_the_files_that_npm_packs(tmp_path: Path) -> None:
     if not shutil.which("npm"):
         pytest.skip("npm is not installed")

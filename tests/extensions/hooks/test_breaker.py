@@ -215,6 +215,7 @@ def test_one_of_those_who_race_makes_the_trial(shop: Business, hooking: Hooking)
     assert app.breaker.open_until is None
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_failures_of_several_threads_are_all_counted_and_open_it_once(
@@ -229,6 +230,7 @@ def test_failures_of_several_threads_are_all_counted_and_open_it_once(
     assert (app.breaker.failures, app.breaker.opened_times) == (8, 1)
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_reset_during_a_trial_is_not_undone_by_its_end(shop: Business, hooking: Hooking) -> None:

@@ -227,6 +227,7 @@ def test_payment_of_an_app_that_was_quick_needs_no_place(api: Client, bread: Pro
     assert [each.json()["payment"]["status"] for each in (first, second)] == ["PENDING"] * 2
 
 
+@pytest.mark.long
 @FULL
 def test_payment_of_an_app_that_was_slow_has_its_place_before_the_order_is_saved(
     api: Client, bread: Product, wallet: Hooked
@@ -254,6 +255,7 @@ def test_order_paid_in_cash_is_placed_unchecked(api: Client, bread: Product, hoo
     assert not shipping.receiver.requests  # nothing is sent that is not waited for
 
 
+@pytest.mark.long
 @FULL
 @pytest.mark.postgres
 def test_orders_at_once_by_a_slow_method_are_placed_or_503(

@@ -39,6 +39,7 @@ def _on_this_machine(settings: Any) -> None:
     settings.DEBUG = settings.ALLOW_LOCAL_DESTINATIONS = True
 
 
+@pytest.mark.long
 def test_new_app_is_registered_and_on_the_sandbox_store(run: Run, signed_in: str, dana: User) -> None:
     outcome = run("new", "Ring my bell", "--template", "flask")
     assert (outcome.status, outcome.err) == (0, "")
@@ -79,6 +80,7 @@ def test_new_app_on_a_platform_elsewhere_waits_for_a_server(
     assert app.redirect_url == "https://your-server.example/callback"
 
 
+@pytest.mark.long
 def test_new_says_how_to_go_on(run: Run, signed_in: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command that it prints is on the page about the first app, too."""
     page = (Path(__file__).resolve().parents[3] / "docs" / "first-app.md").read_text()
@@ -154,6 +156,7 @@ def test_new_leaves_no_folder_of_an_app_that_was_refused(run: Run, platform: str
     assert not Path("ring").exists()
 
 
+@pytest.mark.long
 def test_trigger_lists_and_explains(run: Run, signed_in: str, installation: Installation) -> None:
     listed = run("trigger", "--list").out
     assert "payment.expired" in listed
@@ -167,6 +170,7 @@ def test_trigger_lists_and_explains(run: Run, signed_in: str, installation: Inst
     assert "not installed on your sandbox" in run("trigger", "order.created").err
 
 
+@pytest.mark.long
 def test_manifest_goes_back_and_forth(run: Run, signed_in: str, app: App) -> None:
     file = Path("manifest.json")
     file.write_text('{\n  "blocks": [\n    {"blockType": "stars"}\n  ]\n}')
@@ -188,6 +192,7 @@ def test_manifest_goes_back_and_forth(run: Run, signed_in: str, app: App) -> Non
     assert json.loads(file.read_text())["blocks"][0]["name"] == "Stars"
 
 
+@pytest.mark.long
 def test_logs_follow_what_happens(
     run: Run, signed_in: str, installation: Installation, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,6 +227,7 @@ def test_logs_follow_what_happens(
     assert "Product not found" in run("logs").out
 
 
+@pytest.mark.long
 def test_members_are_invited_changed_and_removed(
     run: Run, platform: str, dana: User, sam: User, app: App
 ) -> None:
@@ -250,6 +256,7 @@ def test_members_need_a_token_with_the_right(run: Run, signed_in: str, app: App)
     assert (outcome.status, "the right “members”" in outcome.err) == (1, True)
 
 
+@pytest.mark.long
 def test_release_without_a_browser(run: Run, signed_in: str, dana: User) -> None:
     factories.app(dana, slug="ring")
     assert "(ring): DRAFT" in run("status").out

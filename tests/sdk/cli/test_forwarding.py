@@ -35,6 +35,7 @@ def test_answer_is_cut_and_paths_are_joined(server: Receiver) -> None:
     assert server.requests[0].head.endswith(b"X-A: 1\r\nContent-Length: 2\r\n\r\n")
 
 
+@pytest.mark.long
 def test_failures_have_the_platforms_names(server: Receiver) -> None:
     server.respond_with(Answer(delay=5))
     assert send(server, timeout=0.2).error == "timeout_response"

@@ -50,6 +50,7 @@ def test_every_command_has_a_schema_and_the_option(run: Run) -> None:
         assert f'validated("{name}"' in (ROOT / file).read_text(), name
 
 
+@pytest.mark.long
 def test_new_app_from_its_folder_to_its_submission(run: Run, signed_in: str) -> None:
     made = validated("new", run("new", "Ring my bell", "--template", "flask", "--json").out)
     assert (made["folder"], made["app"]["slug"], made["problems"]) == ("ring-my-bell", "ring-my-bell", [])
@@ -69,6 +70,7 @@ def test_new_app_from_its_folder_to_its_submission(run: Run, signed_in: str) -> 
     assert validated("trigger", run("trigger", "--list", "--json").out)["scenarios"]
 
 
+@pytest.mark.long
 def test_what_happened(run: Run, signed_in: str, installation: Installation) -> None:
     webhook(installation, "http://127.0.0.1:9/", ["order.created"])
     assert run("trigger", "order.created").status == 0
@@ -102,6 +104,7 @@ def test_existing_project_is_linked_and_the_machine_signed_out(
     assert run("logout").status == run("apps").status == 1
 
 
+@pytest.mark.long
 def test_release(run: Run, signed_in: str, dana: User) -> None:
     song = factories.app(dana, slug="song")
     first = factories.approve(song)

@@ -94,6 +94,7 @@ def test_two_commands_lead_to_a_verified_webhook(
     wait_until(lambda: request.body.decode() in listen.text())
 
 
+@pytest.mark.long
 def test_second_command_line_ends_the_first_with_a_reason(
     signed_in: str, installation: Any, app: App, server: Receiver, command: Any
 ) -> None:
@@ -105,6 +106,7 @@ def test_second_command_line_ends_the_first_with_a_reason(
     assert second.process.poll() is None
 
 
+@pytest.mark.long
 def test_programs_read_lines_of_json(
     signed_in: str, installation: Installation, app: App, sandbox: Business, server: Receiver, command: Any
 ) -> None:

@@ -18,7 +18,7 @@ from tests.sdk.harness.platform import DELIVERY, HOOK_CALL, FakePlatform, Reply,
 from tests.sdk.node_tools import node_version
 from tools.sdk_types import SDK
 
-pytestmark = pytest.mark.timed
+pytestmark = [pytest.mark.timed, pytest.mark.long]
 
 APPS = [
     {"id": "a-1", "slug": "one", "name": "two", "scopes": []},

@@ -96,6 +96,7 @@ def test_claim_counts_what_the_endpoint_holds_already(add: Add) -> None:
     assert claimed() == {SOUND: 5}
 
 
+@pytest.mark.long
 def test_fast_endpoints_get_less_the_more_is_leased(add: Add) -> None:
     """So however many of them begin to hang at the same moment, they never fill a dispatcher."""
     for number in range(20):
@@ -138,6 +139,7 @@ def test_claim_says_what_was_known_of_the_endpoint(add: Add) -> None:
     }
 
 
+@pytest.mark.long
 def test_dead_host_with_many_urls_gets_no_more_than_its_share(add: Add) -> None:
     """Also where all of them were proven."""
     for number in range(HOST_LEASES):
@@ -150,6 +152,7 @@ def test_dead_host_with_many_urls_gets_no_more_than_its_share(add: Add) -> None:
     assert claimed() == {SOUND: 3, DEAD + (1 << SERVER_SHIFT): 2}
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 15 Doors", "Endpoints of one host that are not proven have 16 attempts at once together"
 )
@@ -170,6 +173,7 @@ def test_unproven_endpoints_of_a_host_share_its_room(add: Add, pace: Pace, backl
     assert claimed() == {}
 
 
+@pytest.mark.long
 def test_room_of_a_host_is_what_its_unproven_endpoints_leave(add: Add) -> None:
     add(DEAD, 3, leased=0.1)
     add(DEAD + 1, 16, leased=0.1)
@@ -230,6 +234,7 @@ def fill_at_random(add: Add, seed: int) -> int:
     return dice.choice((1, 5, 128))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_no_choice_exceeds_what_an_endpoint_may_have(add: Add, seed: int) -> None:
     limit = fill_at_random(add, seed)
@@ -248,6 +253,7 @@ def test_no_choice_exceeds_what_an_endpoint_may_have(add: Add, seed: int) -> Non
         assert not added or held + added <= HOST_ATTEMPTS
 
 
+@pytest.mark.long
 def test_dispatchers_that_claim_at_the_same_moment_keep_to_the_limit(add: Add) -> None:
     add(DEAD, 500, due=60)
     add(SOUND, 500)

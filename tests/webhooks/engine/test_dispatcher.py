@@ -118,6 +118,7 @@ def test_delivery_is_recorded_with_the_answer(
 # When it arrives again
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Events/Retry policy", "Retries after 30 s, 2 min, 8 min, 32 min, 2 h; the fifth is the final one"
 )
@@ -378,6 +379,7 @@ def test_claim_takes_the_longest_due_first_and_no_more_than_asked(
     assert helpers.claim(10, now) == []
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 def test_claims_at_the_same_moment_share_the_rows(
     installation: Installation, receiver: Receiver, sandbox: Business
@@ -425,6 +427,7 @@ def test_timers_leave_room_for_one_another() -> None:
 # The loop
 
 
+@pytest.mark.long
 def test_slow_endpoint_holds_nobody_up(
     installation: Installation, sandbox: Business, receiver: Receiver
 ) -> None:
@@ -442,6 +445,7 @@ def test_slow_endpoint_holds_nobody_up(
     assert Delivery.objects.filter(status="SUCCEEDED").count() == 6
 
 
+@pytest.mark.long
 @pytest.mark.timed
 @pytest.mark.postgres
 @pytest.mark.spec(
@@ -562,6 +566,7 @@ def test_delivery_that_cannot_be_sent_holds_up_no_other(
     assert spoiled.due_at > timezone.now() + timedelta(seconds=50)
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.parametrize("spoil", [lose_the_key, forget_the_event_type])
 def test_deliveries_that_cannot_be_sent_hold_up_no_later_one_of_their_endpoint(
@@ -651,6 +656,7 @@ def test_claim_outlives_a_session_that_ends_before_its_attempt(
     assert ids(receiver.requests) == [str(delivery.id)]
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 def test_claim_whose_session_ends_while_its_dispatcher_stops_is_free_for_others(
     webhook: Webhook, receiver: Receiver, sandbox: Business, monkeypatch: pytest.MonkeyPatch
@@ -677,6 +683,7 @@ def test_claim_whose_session_ends_while_its_dispatcher_stops_is_free_for_others(
     assert ids(receiver.requests) == [str(slow.id)]
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 5 Webhooks", "An event reaches each of many webhooks exactly once")
 def test_fan_out_reaches_each_webhook_once_in_few_statements(
     installation: Installation, sandbox: Business, receiver: Receiver, django_assert_max_num_queries: Any

@@ -200,6 +200,7 @@ def test_attempts_made_during_our_outage_are_not_counted(
     assert "outage of our own" in caplog.text
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_attempts_at_one_dead_host_are_counted(installation: Installation, sandbox: Business) -> None:
     for number in range(8):
@@ -223,6 +224,7 @@ def test_endpoint_at_a_blocked_address_keeps_its_pace(
     assert Endpoint.objects.get().pace == Pace.PROVEN
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.timed
 def test_deliveries_go_out_when_our_outage_is_over(

@@ -132,6 +132,7 @@ def test_what_is_due_is_never_looked_for_by_endpoint(plan: Callable[[], dict[str
         transaction.set_rollback(True)
 
 
+@pytest.mark.long
 def test_what_an_endpoint_has_waiting_is_looked_for_by_endpoint(sandbox: Business, webhook: Webhook) -> None:
     """Even if all that waited at the last analysis was for one endpoint, so that by time it would be found as soon."""
     add_copies(published(sandbox), 60_000)

@@ -189,6 +189,7 @@ def asked(simulation: Simulation) -> Iterator[Asked]:
         yield times
 
 
+@pytest.mark.long
 def test_eight_dispatchers_claim_hardly_more_than_two_where_no_endpoint_has_room(
     simulation: Simulation, webhook: Webhook, sandbox: Business
 ) -> None:

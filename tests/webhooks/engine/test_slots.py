@@ -55,6 +55,7 @@ def freed_after_two_looks() -> int:
     return lost.free(timezone.now())
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_heartbeat_is_one_statement_a_second(slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slots, "BEAT_EVERY", 0.2)
@@ -135,6 +136,7 @@ def test_lease_of_a_slot_that_is_gone_is_freed(webhook: Webhook, sandbox: Busine
     assert freed_after_two_looks() == 1
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_dispatcher_whose_slot_was_removed_gets_another(slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slots, "BEAT_EVERY", 0.0)

@@ -68,6 +68,7 @@ def test_commit_wakes_the_dispatcher(
     receiver.wait_for(2)
 
 
+@pytest.mark.long
 def test_dispatcher_is_awake_when_the_next_delivery_is_due(
     webhook: Webhook, receiver: Receiver, sandbox: Business, asleep: None
 ) -> None:

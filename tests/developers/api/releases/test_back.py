@@ -35,6 +35,7 @@ from tests.merchants.pages import installed
 from tests.pages import signed_in, text_of
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     RELEASES, "back: every store runs the version before, with its manifest, as far as it had agreed"
 )
@@ -141,6 +142,7 @@ def test_saves_after_back(api: Api, first: App, twenty: list[Installation]) -> N
     assert [each["key"] for each in saved["reach"]["withNextVersion"]] == ["stars"]
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "The version before is one that was not itself taken back")
 def test_back_twice(api: Api, first: App, twenty: list[Installation]) -> None:
     for version in ("2.0.0", "3.0.0"):

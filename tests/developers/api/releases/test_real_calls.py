@@ -46,6 +46,7 @@ def in_quarter(app: App, new: Receiver, version: str) -> App:
     return app
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "A version whose hook fails halts at its 20th failed call")
 def test_failing_hook(
     api: Api, hooked: App, twenty: list[Installation], servers: tuple[Receiver, Receiver]

@@ -268,6 +268,7 @@ def test_costs_nothing(shadowed: App, outside: Installation, servers: Servers) -
     assert servers[1].requests == []
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.spec(RELEASES, "Shadow: a thread of the process asks, whatever shoppers do")
 def test_thread(

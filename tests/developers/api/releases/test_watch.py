@@ -185,6 +185,7 @@ def test_suspension(api: Api, rolling: App) -> None:
     assert api("post", path(rolling, "resume"), {}).status_code == 200
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "A release in steps of a suspended app waits, HALTED, until it is resumed")
 def test_approval_while_suspended(
     api: Api, first: App, twenty: list[Installation], later: Callable[..., None]
@@ -204,6 +205,7 @@ def test_approval_while_suspended(
     assert len(urls(twenty)[NEW]) == 1
 
 
+@pytest.mark.long
 def test_figures_are_kept_at_the_end(
     api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
 ) -> None:
@@ -238,6 +240,7 @@ def test_figures_of_a_release_to_all_are_of_a_week(
     assert api("get", path(app)).json()["health"]["new"]["calls"] == 3
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     RELEASES, "The gate reads calls of the last minutes, however long a release takes, and counts all"
 )

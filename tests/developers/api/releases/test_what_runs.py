@@ -35,6 +35,8 @@ from tests.extensions.manifests import block, script
 from tests.merchants.pages import installed
 from tests.signals import connected
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.spec(RELEASES, "About so many per cent, at least one; a step only adds stores")
 def test_steps(api: Api, rolling: App, twenty: list[Installation]) -> None:
