@@ -132,7 +132,7 @@ def test_invalid_answers(
     client.force_login(dana)
     page = client.get("/portal/apps/stars/release/").content.decode()
     text = " ".join(page.split())
-    assert "24 asked, 24 invalid" in text
+    assert "Asked</dt><dd>24</dd> <dt>Without a valid answer</dt><dd>24</dd>" in text
     assert text.count("discount: ") == shadow.SHOWN, ShadowCall.objects.latest("id").problem
 
 
@@ -286,8 +286,11 @@ def test_thread(
 def test_submission(api: Api, first: App) -> None:
     change(first, version="2.0.0")
     where = f"/developer/apps/{first.pk}/submit"
-    refused = api("post", where, {"shadow": True})
-    assert refused.status_code == 400
-    assert [each["field"] for each in refused.json()["details"]] == ["shadow"]
+    for wrong in ({"shadow": True}, *({"shadow": each, "release": "STEPS"} for each in ("yes", 1, None, []))):
+        refused = api("post", where, wrong)
+        assert refused.status_code == 400
+        assert [each["field"] for each in refused.json()["details"]] == ["shadow"]
     made = api("post", where, {"shadow": True, "release": "STEPS"})
     assert (made.status_code, made.json().get("shadow")) == (201, True)
+    newest, before = api("get", f"/developer/apps/{first.pk}/submissions").json()["data"]
+    assert (newest["shadow"], "shadow" in before) == (True, False)
