@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Final
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
@@ -16,7 +17,7 @@ from installations.enums import GRANTING, HistoryKind
 from installations.models import HistoryEntry, Installation, InstallationQuerySet
 from marketplace.access import may_develop
 from marketplace.enums import AppStatus, ReleaseState
-from marketplace.models import App, AppVersion
+from marketplace.models import App, AppVersion, Release
 from marketplace.scopes import in_order
 
 MAY_REVIEW: Final = "marketplace.change_submission"
@@ -123,43 +124,31 @@ def stores_at(version: AppVersion) -> InstallationQuerySet:
 
 
 class Offers:
-    """The scopes of an app's approved versions, by time of approval. One that was taken back is offered until then."""
+    """What stores were asked about, by time: the approved versions of an app. One that was taken back is offered until then."""
 
     def __init__(self, app: App) -> None:
-        versions = AppVersion.objects.filter(app=app).order_by("-number")
-        rows = versions.values_list("approved_at", "release__state", "release__ended_at", "scopes")
-        self._offers = [
-            (approved_at, ended_at if state == ReleaseState.TAKEN_BACK else None, set(scopes))
-            for approved_at, state, ended_at, scopes in rows
-        ]
-
-    def at(self, moment: datetime) -> set[str]:
-        return next(
-            (
-                scopes
-                for approved_at, taken_back_at, scopes in self._offers
-                if approved_at <= moment and (taken_back_at is None or taken_back_at > moment)
-            ),
-            set(),
+        self._versions = list(
+            AppVersion.objects.filter(app=app).select_related("release").order_by("-number")
         )
 
-    def lacked_by(self, installation: Installation) -> set[str]:
-        """The scopes that it was not granted and that were not left out on purpose.
-
-        A scope was left out on purpose if it was offered when the terms were agreed to, and not among the named ones. A
-        scope that was granted and later removed by an approval is lacking.
-        """
-        missing = set(installation.missing_scopes)
-        if installation.narrowed_scopes is None:
-            return missing
-        return missing - (self.at(installation.consented_at) - set(installation.narrowed_scopes))
+    def to(self, installation: Installation, moment: datetime) -> set[str]:
+        """The scopes of the version that its merchant was asked about then."""
+        offered = (each for each in self._versions if _is_offered(each, installation, moment))
+        return {scope for each in islice(offered, 1) for scope in each.scopes}
 
 
-def asked_scopes(installation: Installation) -> list[str]:
-    """The scopes that its merchant is asked for: missing ones, except those that the app left out on purpose."""
-    if installation.narrowed_scopes is None:
-        return installation.missing_scopes
-    return in_order(Offers(installation.app).lacked_by(installation))
+def _is_offered(version: AppVersion, installation: Installation, moment: datetime) -> bool:
+    """In a release in steps, from the step in which the store came to the version."""
+    release: Release | None = getattr(version, "release", None)
+    since, came = version.approved_at, installation.followed_at
+    if release is not None:
+        over = release.ended_at
+        if release.state == ReleaseState.TAKEN_BACK and over is not None and over <= moment:
+            return False
+        follows = version.pk == installation.followed_version_id
+        if follows and came is not None and release.started_at < came and (over is None or came <= over):
+            since = came
+    return since <= moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +163,7 @@ def asked_since(installation: Installation) -> AskedScopes:
     """One statement. The reason may belong to an earlier version than the newest, because later ones may not have changed the
     scopes; it is empty if none was given.
     """
-    waiting = set(asked_scopes(installation))
+    waiting = set(installation.asked_scopes)
     since: dict[str, str] = {}
     found = ""
     versions = AppVersion.objects.filter(app=installation.app_id).order_by("-number")

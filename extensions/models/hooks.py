@@ -92,8 +92,8 @@ class ShadowCall(models.Model):
 class CountedCalls(models.Model):
     """The sum of the calls of a release from `since` to before `until`, so that no look at it reads them again.
 
-    `new` and `old` are those of the new version and of the old one: `{"times": {"50": 12, "51": 3}, "failed": 1}`, by milliseconds. Written
-    by `extensions.releases.health`.
+    `new` and `old` are those of the new version and of the old one: `{"times": {"50": 12, "51": 3}, "failed": 1}`, by milliseconds.
+    `history` has the newest hours and days (`extensions.releases.history`). Written by `extensions.releases.health`.
     """
 
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -101,6 +101,7 @@ class CountedCalls(models.Model):
     until = models.DateTimeField()
     new = models.JSONField()
     old = models.JSONField()
+    history = models.JSONField(default=dict, db_default={})
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["release", "since"], name="counted_calls_since")]

@@ -1,18 +1,22 @@
 """Looks at releases that roll: halts those that are worse, and goes on with those that are not (contract, section 10)."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.conf import settings
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from common.errors import Conflict
 from common.processes.background import enqueue_after_commit
 from extensions.hooks import shadow
-from extensions.releases.health import WATCHED, as_json, count_settled, health_of, stores_of
+from extensions.models import CountedCalls
+from extensions.releases.calls import as_json
+from extensions.releases.health import SETTLED, WATCHED, count_settled, health_of, stores_of
 from extensions.releases.sequential import LEAST_CALLS, why_worse
 from marketplace.enums import ReleaseState
 from marketplace.models import App, Release
@@ -21,6 +25,8 @@ from marketplace.services import releases
 log = logging.getLogger(__name__)
 
 KEPT_AT_ONCE: Final = 20
+COUNTED_AT_ONCE: Final = 20
+RECOUNTED_EVERY: Final = timedelta(hours=1)  # of those that don't roll
 LONGEST_WAIT: Final = timedelta(days=7)  # for enough calls
 
 
@@ -31,18 +37,37 @@ def look(*, now: datetime | None = None) -> None:
         state=ReleaseState.ROLLING, version__app__suspended_at=None, version__app__deleted_at=None
     )
     for release in rolling.select_related("version__app").order_by("step_at"):
-        try:
+        with _alone("%s could not be judged; it will be tried again.", release):
             _look_at(release, now)
-        except Conflict:
-            log.info("%s has moved meanwhile.", release)
-        except Exception:
-            log.exception("%s could not be judged; it will be tried again.", release)
-
+    for release in _to_count(now):
+        with _alone("The calls of %s could not be counted; it will be tried again.", release):
+            count_settled(release, release.started_at)
     for release in _to_keep(now):
-        try:
+        with _alone("The figures of %s could not be kept; it will be tried again.", release):
             releases.keep_figures(release=release)
-        except Exception:
-            log.exception("The figures of %s could not be kept; it will be tried again.", release)
+
+
+@contextmanager
+def _alone(failed: str, release: Release) -> Iterator[None]:
+    try:
+        yield
+    except Conflict:
+        log.info("%s has moved meanwhile.", release)
+    except Exception:
+        log.exception(failed, release)
+
+
+def _to_count(now: datetime) -> QuerySet[Release]:
+    """Those that don't roll, and whose calls still count: while they are halted, and for a week after they came to all stores at once."""
+    unfinished = Release.objects.filter(final_health__isnull=True, version__app__deleted_at=None)
+    at_once = Q(state=ReleaseState.COMPLETE, ended_at=F("started_at"), started_at__gt=now - WATCHED)
+    counted = CountedCalls.objects.filter(
+        release=OuterRef("pk"), since=OuterRef("started_at"), until__gt=now - SETTLED - RECOUNTED_EVERY
+    )
+    waits = unfinished.filter(
+        Q(state=ReleaseState.HALTED) | at_once, ~Exists(counted), started_at__lt=now - SETTLED
+    )
+    return waits.select_related("version__app").order_by("started_at")[:COUNTED_AT_ONCE]
 
 
 def _to_keep(now: datetime) -> QuerySet[Release]:

@@ -27,7 +27,7 @@ from extensions.in_store.capabilities import capabilities_of
 from extensions.models import Breaker, ExtensionState, MerchantNotice, ReachRequest
 from extensions.reach_requests import requested_capabilities
 from installations.models import Installation, running, with_versions
-from installations.queries import asked_scopes, scope_reason
+from installations.queries import scope_reason
 from marketplace.models import App
 from marketplace.scopes import SCOPES
 from stores.letterhead import merchant_frame
@@ -122,7 +122,7 @@ def _question(installation: Installation) -> EmailMessage | None:
     """None if nothing is asked any more."""
     if not installation.is_active:
         return None
-    scopes = asked_scopes(installation) if installation.needs_reconsent else []
+    scopes = installation.asked_scopes if installation.needs_reconsent else []
     capabilities = requested_capabilities(installation)
     if not scopes and not capabilities:
         return None

@@ -152,6 +152,12 @@ class Installation(models.Model):
         blank=True,
         help_text="The scope parameter of the authorization, where one was given; null grants all.",
     )
+    left_out_scopes = models.JSONField(
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="What the version that was shown at the consent asked for and the app did not name. It is not asked for again.",
+    )
     consented_at = models.DateTimeField(
         default=timezone.now,
         help_text="When somebody agreed to these terms; the exchange of the code may have come later.",
@@ -326,6 +332,13 @@ class Installation(models.Model):
     def missing_scopes(self) -> list[str]:
         """What its version was approved for and this installation was not granted."""
         return in_order(set(self.offered_scopes) - set(self.granted_scopes))
+
+    @property
+    def asked_scopes(self) -> list[str]:
+        """What its merchant is asked for: missing scopes, except those that were left out on purpose. One that was granted and later
+        removed by an approval is asked for when it comes back.
+        """
+        return in_order(set(self.missing_scopes) - set(self.left_out_scopes))
 
     def rests_after_decline(self, at: datetime) -> bool:
         """Whether the merchant declined so recently that no banner asks again."""

@@ -150,8 +150,8 @@ def _lock_installations(app: App, after: UUID, limit: int) -> list[Installation]
 # The change of each installation
 
 WRITTEN: Final = (
-    "is_test", "granted_scopes", "narrowed_scopes", "needs_reconsent", "reconsent_declined_at", "reconsent_notified_at",
-    "agreed_version_id", "followed_version_id", "followed_at", "earlier_agreed_version_id",
+    "is_test", "granted_scopes", "narrowed_scopes", "left_out_scopes", "needs_reconsent", "reconsent_declined_at",
+    "reconsent_notified_at", "agreed_version_id", "followed_version_id", "followed_at", "earlier_agreed_version_id",
 )  # fmt: skip
 
 Entries = list[tuple[HistoryKind, str]]  # of the history: kind and note
@@ -277,7 +277,7 @@ class _Approval:
         if not self._converts(row) or row.version is None:
             return []
         row.is_test, row.granted_scopes, row.narrowed_scopes = False, in_order(row.version.scopes), None
-        row.needs_reconsent = False
+        row.left_out_scopes, row.needs_reconsent = [], False
         _not_asked_yet(row)
         return [(HistoryKind.CONVERTED, "")]
 
@@ -288,16 +288,17 @@ class _Approval:
             return []
         removed = set(row.granted_scopes) - set(version.scopes)
         row.granted_scopes = in_order(set(row.granted_scopes) - removed)
-        row.needs_reconsent = row.needs_reconsent and bool(self.offers.lacked_by(row))
+        row.needs_reconsent = row.needs_reconsent and bool(row.asked_scopes)
         return [(HistoryKind.SCOPES_REMOVED, ", ".join(in_order(removed)))] if removed else []
 
     def _adapt(self, row: Installation) -> Entries:
         """Ask for the scopes that it lacks and that were not left out on purpose; stop asking if there are none."""
         granted = set(row.approved_scopes) & set(row.granted_scopes)
         removed = set(row.granted_scopes) - granted
-        lacking = self.offers.lacked_by(row)
+        row.granted_scopes = in_order(granted)
+        lacking = set(row.asked_scopes)
         unasked = lacking - _asked_before(row, lacking, self.offers)
-        row.granted_scopes, row.needs_reconsent = in_order(granted), bool(lacking)
+        row.needs_reconsent = bool(lacking)
         if unasked or not lacking:
             _not_asked_yet(row)
         happened = ((HistoryKind.SCOPES_REMOVED, removed), (HistoryKind.NEEDS_RECONSENT, unasked))
@@ -314,7 +315,7 @@ def _asked_before(row: Installation, lacking: set[str], offers: Offers) -> set[s
     if not row.needs_reconsent:
         return set()
     times = [at for at in (row.reconsent_notified_at, row.reconsent_declined_at) if at]
-    return offers.at(max(times)) if times else lacking
+    return offers.to(row, max(times)) if times else lacking
 
 
 def _write(changes: Sequence[_Change], now: datetime) -> None:

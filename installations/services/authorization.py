@@ -19,6 +19,7 @@ from installations.services import lifecycle, review_installs, sandbox
 from installations.services.lifecycle import Issued, Terms
 from marketplace.access import may_develop
 from marketplace.models import App, AppVersion
+from marketplace.scopes import in_order
 from marketplace.services.locks import lock_app, require_not_suspended
 
 CODE_LIFETIME = timedelta(seconds=60)
@@ -158,8 +159,7 @@ def _issue(grant: Grant, app: App, now: datetime) -> Issued:
 def _terms(grant: Grant, app: App) -> Terms:
     """What was consented to, adapted to the locked app as it is now.
 
-    An approval since the consent may have removed scopes, which are left out. Scopes that it added must be asked for,
-    because that approval's update didn't find this installation.
+    An approval since the consent may have removed scopes, which are not granted. Scopes that it added are asked for.
     """
     scopes = grant.scope.split()
     narrowed = scopes if grant.narrows else None
@@ -167,12 +167,11 @@ def _terms(grant: Grant, app: App) -> Terms:
         is_check = grant.business.expires_at is not None
         return Terms(grant.business.is_sandbox, scopes, narrowed, is_review=is_check)
     approved = set(app.approved_scopes)
-    added = approved - set(grant.version.scopes)
     return Terms(
         is_test=grant.business.is_sandbox,
         granted_scopes=[scope for scope in scopes if scope in approved],
         narrowed_scopes=narrowed,
-        needs_reconsent=bool(added) and not grant.business.is_sandbox,
+        left_out_scopes=in_order(set(grant.version.scopes) - set(scopes)),
         consented_at=grant.created,
         agreed_version=grant.version,
     )

@@ -17,6 +17,7 @@ from installations.enums import HistoryKind
 from installations.models import Installation
 from installations.services import history
 from installations.services.lifecycle import Terms, change_terms, locked
+from marketplace.scopes import in_order
 from marketplace.services.locks import lock_app
 
 
@@ -46,8 +47,9 @@ def approve_scopes(
     granted = offered if scopes is None else scopes
     if not set(granted) <= set(offered):
         raise Invalid.field("scopes", "The app does not ask for all of these permissions.")
-    narrowed = None if set(granted) == set(offered) else granted
-    terms = Terms(found.is_test, granted, narrowed, is_own=found.is_own)
+    left_out = set(offered) - set(granted)
+    narrowed = granted if left_out else None
+    terms = Terms(found.is_test, granted, narrowed, in_order(left_out), is_own=found.is_own)
     change_terms(installation=found, terms=terms, by=user, now=now or timezone.now())
     return found
 

@@ -23,7 +23,7 @@ from marketplace.scopes import in_order
 
 # The columns that a consent decides, and those of a token.
 TERMS = (
-    "is_test", "granted_scopes", "narrowed_scopes", "agreed_version_id", "needs_reconsent",
+    "is_test", "granted_scopes", "narrowed_scopes", "left_out_scopes", "agreed_version_id", "needs_reconsent",
     "reconsent_declined_at", "followed_version_id",
 )  # fmt: skip
 CONSENT = (*TERMS, "followed_at", "earlier_agreed_version_id", "declined_version_id", "consented_at")
@@ -47,14 +47,14 @@ class Terms:
     """What a consent decides about an installation.
 
     `consented_at` is when somebody agreed, `agreed_version` the approved version whose reach they were shown; None: now, and
-    the one that the store runs. `is_review`: a reviewer or a check tries the working copy, `is_own`: a developer of
-    the app does.
+    the one that the store runs. `left_out_scopes` are those that were shown, too, and that the app did not name. `is_review`: a
+    reviewer or a check tries the working copy, `is_own`: a developer of the app does.
     """
 
     is_test: bool
     granted_scopes: Sequence[str]
     narrowed_scopes: Sequence[str] | None = None
-    needs_reconsent: bool = False
+    left_out_scopes: Sequence[str] = ()
     consented_at: datetime | None = None
     agreed_version: AppVersion | None = None
     is_review: bool = False
@@ -185,10 +185,11 @@ def _put(terms: Terms, installation: Installation, now: datetime) -> None:
     installation.is_test, installation.is_own = terms.is_test, terms.is_own
     installation.granted_scopes = in_order(terms.granted_scopes)
     installation.narrowed_scopes = None if narrowed is None else in_order(narrowed)
+    installation.left_out_scopes = in_order(terms.left_out_scopes)
     agreed = terms.agreed_version or installation.version
     installation.agreed_version = None if installation.runs_working_copy else agreed
     installation.declined_version = None
-    installation.needs_reconsent = terms.needs_reconsent
+    installation.needs_reconsent = bool(installation.asked_scopes) and not terms.is_test
     installation.reconsent_declined_at = None
     installation.consented_at = terms.consented_at or now
 
@@ -211,14 +212,8 @@ def _beside_halted(terms: Terms, installation: Installation, shown: AppVersion) 
     granted = set(terms.granted_scopes)
     if terms.narrowed_scopes is None:
         granted |= set(installation.granted_scopes) & set(runs.scopes)
-    lacks = terms.narrowed_scopes is None and not granted >= set(runs.scopes)
     agreed = runs if installation.agreed_version_id == runs.pk else shown
-    return replace(
-        terms,
-        granted_scopes=in_order(granted),
-        agreed_version=agreed,
-        needs_reconsent=lacks and not terms.is_test,
-    )
+    return replace(terms, granted_scopes=in_order(granted), agreed_version=agreed)
 
 
 def _announce_change(

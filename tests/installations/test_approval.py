@@ -4,9 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -15,7 +17,7 @@ from accounts.models import Business, User
 from installations import services, tasks
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
-from installations.queries import asked_scopes, granted_by
+from installations.queries import granted_by
 from installations.services import lifecycle
 from installations.services.approval import begin, follow, follow_all
 from installations.services.consent import approve_scopes, decline_scopes
@@ -36,6 +38,7 @@ from webhooks.services.app_defined import create_missing
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 FIRST = "https://app.example.com/first"
 SECOND = "https://app.example.com/second"
+fill_left_out_scopes = import_module("installations.migrations.0019_fill_left_out_scopes").fill
 CONVERSION = "Approval converts every active test install of the app"
 RECONSENT = "An approval that adds scopes sets needsReConsent on production installs"
 
@@ -254,7 +257,7 @@ def test_chosen_scope_that_comes_back_is_asked_for_anew(app: App, shop: Business
     """`scope` at the authorization named it: it was not left out, but taken away."""
     both = ["read_products", "read_orders"]
     approve(app, *both, "read_pages", at=NOW - timedelta(days=20))
-    install = installed(app, shop, *both, narrowed_scopes=both)
+    install = installed(app, shop, *both, narrowed_scopes=both, left_out_scopes=["read_pages"])
     follow(version=approve(app, "read_products"), now=NOW)
     assert not seen(install).needs_reconsent
     follow(version=approve(app, *both, "read_pages", at=hours(1)), now=hours(1))
@@ -318,14 +321,15 @@ def test_mail_that_is_due_will_name_what_a_newer_version_adds(app: App, shop: Bu
     follow(version=approve(app, "read_products", "read_orders"), now=NOW)
     follow(version=approve(app, "read_products", "read_orders", "read_pages", at=hours(1)), now=hours(1))
     assert (seen(install).needs_reconsent, seen(install).reconsent_notified_at) == (True, None)
-    assert asked_scopes(seen(install)) == ["read_orders", "read_pages"]
+    assert seen(install).asked_scopes == ["read_orders", "read_pages"]
     assert told(install) == [(HistoryKind.NEEDS_RECONSENT, "read_orders")]
 
 
 def test_scope_that_was_left_out_by_choice_is_not_asked_for(app: App, shop: Business) -> None:
     """`scope` at the authorization left out `read_orders`, which was there to be chosen."""
     approve(app, "read_products", "read_orders", at=NOW - timedelta(days=20))
-    install = installed(app, shop, "read_products", narrowed_scopes=["read_products"])
+    left_out = {"narrowed_scopes": ["read_products"], "left_out_scopes": ["read_orders"]}
+    install = installed(app, shop, "read_products", **left_out)
     follow(version=approve(app, "read_products", "read_orders", name="Renamed"), now=NOW)
     assert (seen(install).needs_reconsent, told(install)) == (False, [])
     version = approve(app, "read_products", "read_orders", "read_pages", at=hours(1))
@@ -336,11 +340,21 @@ def test_scope_that_was_left_out_by_choice_is_not_asked_for(app: App, shop: Busi
     assert not seen(install).needs_reconsent
 
 
+def test_what_was_left_out_before_it_was_kept(app: App, shop: Business) -> None:
+    """The migration takes it from the time of the consent."""
+    approve(app, "read_products", "read_orders", at=NOW - timedelta(days=20))
+    install = installed(app, shop, "read_products", narrowed_scopes=["read_products"])
+    approve(app, "read_products", "read_orders", "read_pages", at=NOW)
+    fill_left_out_scopes(apps, connection.schema_editor())
+    assert seen(install).left_out_scopes == ["read_orders"]
+
+
 def test_who_agreed_before_the_worker_came_is_not_asked(app: App, shop: Business) -> None:
     """A consent between the approval and its following."""
     version = approve(app, "read_products", "read_orders", "read_pages")
     all_of_it = installed(app, shop, *version.scopes)
-    some = installed(app, factories.business(shop.owner), "read_orders", narrowed_scopes=["read_orders"])
+    left_out = {"narrowed_scopes": ["read_orders"], "left_out_scopes": ["read_products", "read_pages"]}
+    some = installed(app, factories.business(shop.owner), "read_orders", **left_out)
     Installation.objects.filter(pk=some.pk).update(consented_at=NOW + timedelta(seconds=1))
     follow(version=version, now=NOW + timedelta(seconds=5))
     assert not Installation.objects.filter(needs_reconsent=True).exists()

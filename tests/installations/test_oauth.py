@@ -17,7 +17,6 @@ from accounts.services import staff
 from installations import code_replay, services
 from installations.enums import HistoryKind
 from installations.models import Grant, Installation
-from installations.queries import asked_scopes
 from installations.services import approval
 from installations.services.approval import follow
 from marketplace.models import App
@@ -276,7 +275,7 @@ def test_narrowed_consent_that_an_approval_overtook_is_still_asked_once_that_is_
     assert call(token).json()["needsReConsent"] is True
     follow(version=version)
     assert call(token).json()["needsReConsent"] is True
-    assert asked_scopes(Installation.objects.with_app().get()) == ["read_pages"]
+    assert Installation.objects.with_app().get().asked_scopes == ["read_pages"]
 
 
 @pytest.mark.long

@@ -86,10 +86,8 @@ def test_one_of_many_exchanges_at_once_gets_a_token_that_lives_until_a_later_one
     assert call(token).status_code == 401
     installation.refresh_from_db()
     assert installation.is_active
-    assert list(HistoryEntry.objects.filter(installation=installation).values_list("kind", flat=True)) == [
-        HistoryKind.INSTALLED,
-        HistoryKind.TOKEN_ENDED,
-    ]
+    history = HistoryEntry.objects.filter(installation=installation).order_by("at", "id")
+    assert [each.kind for each in history] == [HistoryKind.INSTALLED, HistoryKind.TOKEN_ENDED]
 
 
 @pytest.mark.postgres

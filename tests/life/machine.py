@@ -171,13 +171,11 @@ class Lives(RuleBasedStateMachine):
 
     # Merchants install
 
-    @precondition(lambda self: self.life.state != "HALTED")
     @rule(target=codes, person=st.sampled_from(("mira", "tom", "kim")), named=named)
     def consent(self, person: str, named: frozenset[str] | None) -> Code | None:
         with self.step(STORE_OF[person]):
             return self._consent(person, named)
 
-    @precondition(lambda self: self.life.state != "HALTED")
     @rule(person=st.sampled_from(("mira", "tom")), named=named)
     def install(self, person: str, named: frozenset[str] | None) -> None:
         """Or agree once more."""

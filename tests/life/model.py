@@ -298,11 +298,11 @@ class Life:
     def _agree(self, each: Install, code: Code) -> None:
         if self.state == "ROLLING" and code.version is self.rolling:
             self._come_to(each, self.rolling)
-        each.granted, each.agreed, each.consent = (
-            code.scopes & self.listed.copy.scopes,
-            code.version,
-            code.number,
-        )
+        granted, agreed = code.scopes & self.listed.copy.scopes, code.version
+        if self.is_in(each) and code.version is not self.rolling:  # halted: besides what it runs already
+            granted |= frozenset() if code.is_named else each.granted
+            agreed = self.rolling if each.agreed is self.rolling else agreed
+        each.granted, each.agreed, each.consent = granted, agreed, code.number
         each.left_out = code.version.copy.scopes - code.scopes
         each.is_asked, each.lost = bool(self.lacking(each)), {}
 

@@ -133,7 +133,8 @@ def asking_for_pages(dana: User, shop: Business) -> Installation:
     """Installed without orders, which the app did not name in `scope`; a version adds pages, with a reason."""
     app = listed_app(dana, ["read_products", "read_orders"], name="Page Turner")
     installation = installed(app, shop)
-    Installation.objects.update(granted_scopes=["read_products"], narrowed_scopes=["read_products"])
+    chosen = {"narrowed_scopes": ["read_products"], "left_out_scopes": ["read_orders"]}
+    Installation.objects.update(granted_scopes=["read_products"], **chosen)
     ask_for_more(installation, ["read_products", "read_orders", "read_pages"], "To link your pages.")
     installation.refresh_from_db()
     return installation

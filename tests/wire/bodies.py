@@ -69,7 +69,12 @@ GOOD: dict[str, dict[str, Any]] = {
         "iconUrl": None,
         "screenshots": ["/pictures/nothing"],
     },
-    "POST developer/apps/<str:app_id>/submit": {"howToTest": "Use SAVE10.", "scopeReason": "To count."},
+    "POST developer/apps/<str:app_id>/submit": {
+        "howToTest": "Use SAVE10.",
+        "scopeReason": "To count.",
+        "release": "STEPS",
+        "shadow": True,
+    },
     "POST developer/apps/<str:app_id>/test-events": {"event": "order.created"},
     "PUT developer/apps/<str:app_id>/manifest": {
         "settingsSchema": {"type": "object", "properties": {"color": {"type": "string"}}},

@@ -7,7 +7,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
-from tools.screenshots.cast_apps import apps_of, asked_at_checkout
+from tools.screenshots.cast_apps import apps_of, asked_at_checkout, in_shadow
 from tools.screenshots.cast_reviews import listed_apps, on_the_desk, reviews_of
 
 BAD_MANIFEST = """{
@@ -59,6 +59,7 @@ def seed(app_url: str) -> SimpleNamespace:
         ada=operator(create_reviewer(email="ada@example.com", name="Ada Brandt")),  # without a test store
         **apps,
         **listed_apps(mira),
+        shadow=in_shadow(dana, rae),
         **reviews_of(person("Ines Faro", Role.DEVELOPER), rae),
     )
     without_embeds(made.store["shop"])

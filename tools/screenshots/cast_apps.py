@@ -232,3 +232,58 @@ def installed_and_sent(app: Any) -> None:
         )
         for day in range(1, 2 * DAYS)
     )  # fmt: skip
+
+
+def in_shadow(developer: Any, reviewer: Any) -> Any:
+    """An app whose second version is in one of five stores since yesterday, and asked in the shadow of the others, with two wrong answers."""
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    from extensions.enums import CallOutcome
+    from extensions.models import ShadowCall
+    from installations.models import Installation
+    from installations.services.approval import follow_all
+    from marketplace.models import App, Release
+    from marketplace.services.apps import update_app
+    from marketplace.services.reviews import approve, submit
+    from stores.hookpoints import HookPoint
+    from tests import factories
+
+    app = factories.app(
+        developer, name="Harbour Discounts", slug="harbour-discounts", category="sales", version="2.0.0",
+        webhook_url="http://127.0.0.1:9/hooks",
+    )  # fmt: skip
+    factories.hook(app, HookPoint.DISCOUNTS)
+    approve(submission=submit(app=app, developer=developer), reviewer=reviewer)
+    for number in range(5):
+        shop = factories.business(
+            factories.merchant(f"harbour-{number}@example.com"), name=f"Quay {number + 1} Coffee"
+        )
+        factories.installation(app, shop)
+    app = App.objects.get(pk=app.pk)
+    update_app(app=app, changes={"version": "2.1.0", "webhook_url": "http://127.0.0.1:9/hooks/new"})
+    second = submit(app=App.objects.get(pk=app.pk), developer=developer, release="STEPS", shadow=True)
+    version = approve(submission=second, reviewer=reviewer)
+    follow_all()
+    now = timezone.now()
+    ended = Release.objects.get(
+        version__app__slug="corner-chat", final_health__isnull=False
+    )  # the same figures
+    Release.objects.filter(version=version).update(
+        started_at=now - timedelta(hours=22), step_at=now - timedelta(hours=22), watched_from=now - timedelta(hours=22),
+        final_health=ended.final_health,
+    )  # fmt: skip
+    outside = list(Installation.objects.filter(app=app).exclude(followed_version=version).order_by("id"))
+    wrong = {
+        3: (CallOutcome.UNEXPECTED, 200, "discount: -250 is less than the minimum of 0"),
+        17: (CallOutcome.TIMEOUT, None, ""),
+    }
+    for number in range(60):
+        outcome, status, problem = wrong.get(number, (CallOutcome.ANSWERED, 200, ""))
+        ShadowCall.objects.create(
+            version=version, installation=outside[number % len(outside)], hook_point=HookPoint.DISCOUNTS,
+            called_at=now - timedelta(minutes=20 * (60 - number)), outcome=outcome, http_status=status, problem=problem,
+            duration_ms=2000 if outcome == CallOutcome.TIMEOUT else 120 + number % 9 * 12,
+        )  # fmt: skip
+    return app

@@ -295,6 +295,8 @@ def reviews_of(developer: Any, reviewer: Any) -> dict[str, Any]:
         bell,
         how_to_test="Sign in as kim@example.com.\nPlace an order: the page rings.",
         scope_reason="To say who has ordered.",
+        release="STEPS",
+        shadow=True,
     )
     run_checks(submission=update)
     verdicts = {"functionality": {"verdict": "PASS", "note": ""}}

@@ -259,6 +259,7 @@ SHOTS = [
     Shot("portal-submit-update", "/portal/apps/{chat.slug}/review/submit/", "dana"),
     Shot("portal-withdraw", "/portal/apps/{wall.slug}/review/withdraw/", "dana"),
     Shot("portal-release", "/portal/apps/{chat.slug}/release/", "dana"),
+    Shot("portal-release-shadow", "/portal/apps/{shadow.slug}/release/", "dana"),
     Shot("portal-release-empty", "/portal/apps/{parcels.slug}/release/", "dana"),
     Shot("portal-take-back", "/portal/apps/{chat.slug}/release/take-back/", "dana"),
     Shot("portal-versions", "/portal/apps/{chat.slug}/versions/", "dana"),

@@ -1,18 +1,18 @@
 """The two plots of a release: what failed, and how long calls took, of the new version and of the old one in the same hours or days."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.utils import timezone
 
 from common.web.charts import Chart, Number, Point, Series, chart
 from extensions.releases.health import calls_until
+from extensions.releases.history import MOST, floor
 from marketplace.enums import ReleaseMode
 from marketplace.models import Release
 
 _STEPS: Final = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
-MOST: Final = 48  # hours or days: the newest ones
 _OfCalls = Callable[[dict[str, Any]], Number | None]
 _Said = Callable[[Any], str]
 _VERSIONS: Final = (("new", "New version", "first"), ("old", "Old version", "second"))
@@ -24,7 +24,7 @@ def plots_of(release: Release, figures: dict[str, Any]) -> tuple[Chart, Chart]:
     points = [Point(at if figures["unit"] == "hour" else at.date()) for at in begins]
     by_time = {datetime.fromisoformat(part["at"]): part for part in figures["history"]}
     versions = _VERSIONS[:1] if release.mode == ReleaseMode.ALL else _VERSIONS
-    is_over = begins[-1] < _floor(timezone.now(), figures["unit"])
+    is_over = begins[-1] < floor(timezone.now(), figures["unit"])
     has_calls = any(figures[version]["calls"] for version, *_ in versions)
 
     def drawn(title: str, value: _OfCalls, total: _Said, write: _Said, empty: str) -> Chart:
@@ -44,14 +44,9 @@ def plots_of(release: Release, figures: dict[str, Any]) -> tuple[Chart, Chart]:
 
 
 def _begins(release: Release, unit: str) -> list[datetime]:
-    first, last = _floor(release.started_at, unit), _floor(calls_until(release), unit)
+    first, last = floor(release.started_at, unit), floor(calls_until(release), unit)
     number = (last - first) // _STEPS[unit] + 1
     return [last - ago * _STEPS[unit] for ago in range(min(number, MOST) - 1, -1, -1)]
-
-
-def _floor(at: datetime, unit: str) -> datetime:
-    hour = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-    return hour if unit == "hour" else hour.replace(hour=0)
 
 
 def _share(calls: dict[str, Any]) -> Number | None:

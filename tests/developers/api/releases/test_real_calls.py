@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,8 +16,11 @@ from tests.clients import Api
 from tests.developers.api.releases.rolling import RELEASES, approve, change, path, save, seen
 from tests.extensions.hooks import asking
 from tests.extensions.manifests import hook
+from tests.faults.processes import Processes
+from tests.faults.servers import Redis
 from tests.hooking import says
 from tests.receivers import Answer, Receiver
+from tests.waiting import wait_until
 
 HARMLESS = 20  # releases
 
@@ -92,3 +96,28 @@ def test_harmless_releases(
         assert api("post", path(app, "advance"), {}).json()["state"] == "COMPLETE"
         follow_all()
         old, new = new, old
+
+
+@pytest.mark.slow
+@pytest.mark.timed
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.spec(RELEASES, "A version whose every call fails is halted within 60 s of its 20th call")
+def test_workers_halt_a_failing_version(
+    api: Api, hooked: App, twenty: list[Installation], servers: tuple[Receiver, Receiver], tmp_path: Path
+) -> None:
+    """By scheduler and worker, as an installation runs them."""
+    _, new = servers
+    new.respond_with(500)
+    app = in_quarter(hooked, new, "2.0.0")
+    inside = [each for each in map(seen, twenty) if each.is_in_release]
+    with Redis() as redis:
+        processes = Processes(tmp_path, REDIS_URL=redis.url, CELERY_BROKER_URL=redis.url)
+        try:
+            processes.worker().wait_for_output("ready.", timeout=120)
+            processes.beat()
+            for shopper in range(20):
+                asking.discount(inside[shopper % 5].business)
+            wait_until(lambda: api("get", path(app)).json()["state"] == "HALTED", timeout=60)
+        finally:
+            processes.end()

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from extensions.enums import CallOutcome
-from extensions.models import HookCall
-from extensions.releases.health import health_of
+from extensions.models import CountedCalls, HookCall
+from extensions.releases.health import figures_of, health_of
 from extensions.releases.watch import look
 from installations.models import Installation
 from installations.services.approval import follow_all
@@ -36,6 +36,7 @@ from tests.developers.api.releases.rolling import (
     urls,
 )
 from tests.merchants.pages import installed
+from tests.pages import main_words_of, signed_in
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Webhook
 
@@ -273,9 +274,48 @@ def test_settled_calls_are_added_up(api: Api, rolling: App, twenty: list[Install
             health = api("get", path(rolling)).json()["health"]
             assert {name: [it["calls"], it["failed"]] for name, it in health.items()} == expected
         release = Release.objects.get(version=rolling.rolling_version)
-        watched = health_of(release, release.watched_from)
+        watched, figures = health_of(release, release.watched_from), figures_of(release)
+        CountedCalls.objects.all().delete()
+        assert figures_of(release) == figures, "as from all calls"
+        look()
         HookCall.objects.filter(called_at__lt=timezone.now() - timedelta(minutes=12)).delete()
         look()
         assert api("get", path(rolling)).json()["health"] == health
         assert health_of(release, release.watched_from) == watched
+        assert figures_of(release) == figures
     assert watched.new.number < health["new"]["calls"]
+
+
+@pytest.mark.parametrize("mode", ["ALL", "STEPS"])
+def test_calls_are_added_up_without_steps(
+    api: Api, first: App, twenty: list[Installation], dana: User, mode: str
+) -> None:
+    """After a release to all stores, and while one is halted. The page and the figures at the end need no calls of long ago."""
+    app = approve(change(first, version="2.0.0"), mode)
+    if mode == "STEPS":
+        api("post", path(app, "halt"), {})
+    began = timezone.now() - timedelta(hours=60)  # ids of calls are of today
+    Release.objects.filter(version__number=2).update(started_at=began, watched_from=began)
+    Release.objects.filter(version__number=2, mode="ALL").update(ended_at=began)
+    with time_machine.travel(began, tick=False) as clock:
+        for hour in range(60):
+            clock.shift(3600)
+            call(twenty[hour % 20], number=1 + hour % 3, took=10 + hour)
+            look()
+        release = Release.objects.get(version__number=2)
+        figures = figures_of(release)
+        assert figures["unit"] == "day"
+        assert [len(figures["history"]), figures["new"]["calls"] + figures["old"]["calls"]] in (
+            [3, 120],
+            [4, 120],
+        )
+        page = main_words_of(signed_in(dana).get("/portal/apps/stars/release/"))
+        CountedCalls.objects.all().delete()
+        assert figures_of(release) == figures
+        look()
+        HookCall.objects.filter(called_at__lt=timezone.now() - timedelta(minutes=90)).delete()
+        assert figures_of(release) == figures
+        assert main_words_of(signed_in(dana).get("/portal/apps/stars/release/")) == page
+        api("post", path(app, "back"), {})
+    release.refresh_from_db()
+    assert release.final_health == figures
