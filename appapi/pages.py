@@ -35,9 +35,14 @@ def page_of(
     Rows are named tuples of `columns`, which must include `id`, or model instances without `columns`. In tuples, times are
     the text of the API.
     """
-    read = _near_top if request.offset <= NEAR_TOP else _far_down
-    rows, total = read(listing, request, columns)
+    rows, total = rows_of(listing, request, columns)
     return page_body([payload(row) for row in rows], total=total, request=request)
+
+
+def rows_of(listing: AnyList[Any], request: PageRequest, columns: Columns = ()) -> tuple[Sequence[Any], int]:
+    """The same rows without a payload, and the total."""
+    read = _near_top if request.offset <= NEAR_TOP else _far_down
+    return read(listing, request, columns)
 
 
 def _near_top(listing: AnyList[Any], request: PageRequest, columns: Columns) -> tuple[Sequence[Any], int]:
@@ -133,6 +138,7 @@ def _selected(
     if not columns:
         return rows
     fields = {field.name for field in rows.model._meta.fields if isinstance(field, DateTimeField)}
+    rows = rows.prefetch_related(None)  # a tuple has nothing to bring along
     return rows.values_list(*(IsoText(name) if name in fields else name for name in _names(columns, counter)))
 
 

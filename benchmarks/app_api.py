@@ -134,14 +134,17 @@ def product_list_size(options: Options) -> Iterator[Row]:
 
 
 def app_api_calls(options: Options) -> Iterator[Row]:
-    """Single reads, the list of orders, and placing one; no baseline of their own, so the list of products."""
+    """Single reads, the list of orders, and placing one, to the list of products; that of orders to a bare view, too."""
     shop = shelves.shop(PRODUCTS, orders=PRODUCTS)
     rounds, batch = rounds_and_batch(options)
     products, orders = (shelves.newest(model, shop, 50) for model in (Product, Order))
     wanted = list(Product.objects.filter(business=shop, is_available=True)[:2])
     ids = [product.pk for product in wanted]
     Product.objects.filter(pk__in=ids).update(stock=1_000_000)
-    with serving(options.folder, "app-api", OURS) as server:
+    with (
+        serving(options.folder, "app-api", OURS) as server,
+        serving(options.folder, "bare", "benchmarks.baselines.bare_settings") as bare,
+    ):
         tokens = shelves.tokens(shop, 5 * (rounds + 1) * batch)
         shelves.tidy()
 
@@ -149,22 +152,30 @@ def app_api_calls(options: Options) -> Iterator[Row]:
             return lambda count: get_requests(path, islice(tokens, count))
 
         names = ("one product", "one order", "20 orders", "placing an order of two lines")
-        listed, *others = by_turns(
+        least, listed, *others = by_turns(
             options,
+            Asked(bare, lambda count: [request("GET", f"/{shop.pk}/orders")] * count),
             Asked(server, gets("/app-api/products")),
             Asked(server, gets(f"/app-api/products/{products[0]}")),
             Asked(server, gets(f"/app-api/orders/{orders[0]}")),
             Asked(server, gets("/app-api/orders")),
             Asked(server, lambda count: [_order(token, ids) for token in islice(tokens, count)], 201),
         )
+    of_orders = others[names.index("20 orders")]
+    yield Row(
+        "GET /app-api/orders, CPU: a bare view's share of it",
+        milliseconds(median(_workers(least))),
+        milliseconds(median(_workers(of_orders))),
+        paired(_workers(least), _workers(of_orders)),
+    )
+    goals = {"20 orders": Goal(1.4, 1.2), "placing an order of two lines": Goal(2.0, 1.8)}
     for name, costs in zip(names, others, strict=True):
-        goal = Goal(3.0, 2.5) if name == names[-1] else None
         yield Row(
             f"CPU of {name}, to a list of 50 products",
             milliseconds(median(_workers(listed))),
             milliseconds(median(_workers(costs))),
             paired(_workers(costs), _workers(listed)),
-            goal,
+            goals.get(name),
             note=f"With PostgreSQL's: {_with_postgres(costs)}; until the answer: {_answered(costs)}.",
         )
 

@@ -37,7 +37,7 @@ def fan_out(options: Options) -> Iterator[Row]:
         milliseconds(one),
         milliseconds(all_),
         all_ / one,
-        Goal(5, 3),
+        Goal(3, 2.5),
     )
     yield Row(
         f"SQL statements of an event for {LISTENERS:,} webhooks, to one",

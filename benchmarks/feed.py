@@ -72,6 +72,6 @@ def feed_page(options: Options) -> Iterator[Row]:
         milliseconds(median(baseline)),
         milliseconds(median(ours)),
         paired(ours, baseline),
-        Goal(1.2, 1.0),
+        Goal(0.9, 0.8),
         note=f"With PostgreSQL's: {milliseconds(median(cost.all for cost in read))}.",
     )

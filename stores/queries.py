@@ -1,9 +1,9 @@
 """Reading a store. Lists are newest first: ids are ordered by time, so ordering by id is enough."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.db.models import Count, Model, Q, QuerySet, UUIDField
@@ -11,7 +11,7 @@ from django.db.models.functions import Lower
 from django.utils.translation import gettext as _
 
 from accounts.models import Business
-from common.db.compiled import Compiled, Param
+from common.db.compiled import AmongIds, Compiled, Param
 from common.db.finders import first_or_not_found
 from common.db.totals import total_of
 from common.errors import NotFound
@@ -25,6 +25,7 @@ from stores.models import (
     LINES,
     Cart,
     Order,
+    OrderItem,
     Product,
     ProductPicture,
     Review,
@@ -195,6 +196,24 @@ def _orders_of(business_id: Any) -> QuerySet[Order]:
     return whole_orders().filter(business=business_id).order_by("-id")
 
 
+class Line(NamedTuple):
+    """The columns of `OrderItem` that the API shows."""
+
+    order_id: UUID
+    product_id: UUID
+    name: str
+    quantity: int
+    price: int
+
+
+def lines_of(orders: Collection[UUID]) -> dict[UUID, list[Line]]:
+    """The lines of each of these orders, in their order. One statement, or none."""
+    found: dict[UUID, list[Line]] = {order: [] for order in orders}
+    for row in _LINES_OF.rows(ids=orders) if orders else ():
+        found[row[0]].append(Line(*row))
+    return found
+
+
 def order_by_id(business: Business, order_id: object) -> Order:
     """With lines and payment. Raises `NotFound`."""
     return _found(_ORDER_BY_ID, business, order_id, "Order")
@@ -291,6 +310,9 @@ def delivery_fee(business: Business, delivery_method: str) -> int:
 
 _ID = Param("id", UUIDField())
 _PRODUCT_BY_ID = Compiled(lambda: Product.objects.filter(business=BUSINESS, pk=_ID))
+_LINES_OF: Compiled[Any] = Compiled(
+    lambda: OrderItem.objects.filter(AmongIds("order", "ids")).values_list(*Line._fields)
+)
 _ORDER_BY_ID = Compiled(lambda: whole_orders().filter(business=BUSINESS, pk=_ID))
 
 

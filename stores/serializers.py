@@ -5,6 +5,7 @@ builds the object from a model instance or a named row with the columns named he
 describes the result. Neither queries the database. Missing values are null. In a row, times may be the text of the API.
 """
 
+from collections import namedtuple
 from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
@@ -28,27 +29,21 @@ from stores.enums import (
     ProductStatus,
 )
 from stores.hookpoints import PaymentMethod
-from stores.models import Order, OrderItem, Payment
+from stores.models import Order
 
 NEUTRAL_PICTURE = f"{settings.STATIC_URL}images/product.svg"
 
 PRODUCT_COLUMNS = (
-    "id",
-    "name",
-    "description",
-    "price",
-    "category",
-    "is_available",
-    "image",
-    "slug",
-    "status",
-    "stock",
-    "created_at",
-    "updated_at",
-)
+    "id", "name", "description", "price", "category", "is_available", "image", "slug", "status", "stock", "created_at", "updated_at",
+)  # fmt: skip
 REVIEW_COLUMNS = ("id", "product_id", "rating", "comment", "author_name", "created_at")
 PAGE_COLUMNS = ("id", "slug", "title", "content", "created_at", "updated_at")
-
+_PaymentRow = namedtuple("_PaymentRow", ("status", "payment_url", "qr_code", "invoice_id", "expires_at"))
+ORDER_COLUMNS = (
+    *(f"payment__{name}" for name in _PaymentRow._fields),
+    "id", "number", "status", "subtotal", "discount", "delivery_fee", "amount", "currency", "delivery_method", "address",
+    "payment_method", "customer_name", "customer_email", "customer_phone", "note", "is_guest", "validation", "created_at", "updated_at",
+)  # fmt: skip
 
 OrderId = partial(Text, "The order.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a01")
 OrderNumber = partial(Text, "The number that merchant and customer know the order by.", "1001")
@@ -163,32 +158,42 @@ class OrderSerializer(serializers.Serializer):
 
 
 def order_payload(order: Order) -> dict[str, Any]:
-    """An order with its lines and payment. Lists bring both along (`queries.orders`)."""
-    currency = order.currency
+    """An order with its lines and payment, which `queries.whole_orders` brings along."""
+    return _order(order, order.lines, getattr(order, "payment", None))
+
+
+def order_row_payload(row: Any, lines: Iterable[Row]) -> dict[str, Any]:
+    """The same for a row that begins with `ORDER_COLUMNS`, with what `queries.lines_of` found for it."""
+    payment = _PaymentRow(*row[: len(_PaymentRow._fields)])
+    return _order(row, lines, payment if payment.status else None)
+
+
+def _order(order: Row, lines: Iterable[Row], payment: Row | None) -> dict[str, Any]:
+    currency, is_erased = order.currency, not order.customer_name  # as `Order.is_erased`
     return {
-        "id": str(order.pk),
+        "id": str(order.id),
         "orderNumber": order.number,
         "status": str(order.status),
-        "items": _items(order.lines, currency),
+        "items": _items(lines, currency),
         "subtotal": to_major(order.subtotal, currency),
         "discount": to_major(order.discount, currency),
         "deliveryFee": to_major(order.delivery_fee, currency),
         "amount": to_major(order.amount, currency),
         "currency": currency,
         "deliveryMethod": str(order.delivery_method),
-        "address": None if order.is_erased else order.address,
+        "address": None if is_erased else order.address,
         "paymentMethod": str(order.payment_method),
-        "payment": payment_payload(getattr(order, "payment", None)),
+        "payment": payment_payload(payment),
         "customer": {
             "name": order.customer_name or None,
             "email": order.customer_email or None,
             "phone": order.customer_phone or None,
         },
-        "note": None if order.is_erased else order.note,
+        "note": None if is_erased else order.note,
         "isGuest": order.is_guest,
         "validation": str(order.validation),
-        "createdAt": iso(order.created_at),
-        "updatedAt": iso(order.updated_at),
+        "createdAt": _time(order.created_at),
+        "updatedAt": _time(order.updated_at),
     }
 
 
@@ -203,7 +208,7 @@ def without_customer(order: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _items(items: Iterable[OrderItem], currency: str) -> list[dict[str, Any]]:
+def _items(items: Iterable[Row], currency: str) -> list[dict[str, Any]]:
     return [
         {
             "productId": str(item.product_id),
@@ -215,7 +220,7 @@ def _items(items: Iterable[OrderItem], currency: str) -> list[dict[str, Any]]:
     ]
 
 
-def payment_payload(payment: Payment | None) -> dict[str, Any] | None:
+def payment_payload(payment: Row | None) -> dict[str, Any] | None:
     """None for what the merchant takes outside the service (CASH, CARD)."""
     if payment is None:
         return None

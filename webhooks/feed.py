@@ -33,6 +33,7 @@ from django.utils.crypto import salted_hmac
 
 from common.db.compiled import Compiled, Param
 from common.errors import Gone, Invalid
+from common.rest.iso_text import IsoText
 from installations.models import Installation
 from webhooks import catalogue
 from webhooks.models import Event
@@ -51,13 +52,18 @@ ROLLING: Final = timedelta(
 
 
 class FeedEvent(NamedTuple):
-    """The columns of `Event` that the feed shows."""
+    """The columns of `Event` that the feed shows, its time as the text of the API."""
 
     id: UUID
     type: str
     data: str
-    occurred_at: datetime
+    timestamp: str
     position: int
+
+    @property
+    def place(self) -> tuple[int, UUID, datetime]:
+        """That of its cursor."""
+        return self.position, self.id, datetime.fromisoformat(self.timestamp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,7 @@ class Cursor:
 
     @classmethod
     def behind(cls, event: FeedEvent) -> "Cursor":
-        return cls(event.position, event.id, event.occurred_at)
+        return cls(*event.place)
 
     @classmethod
     def before(cls, position: int, now: datetime) -> "Cursor":
@@ -92,10 +98,15 @@ def cursor_texts(places: Iterable[tuple[int, UUID, datetime]]) -> list[str]:
     seal = _seals((settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS))[0].encrypt
     epoch, pack = settings.FEED_EPOCH, _PLACE.pack
     sealed = (
-        seal(pack(epoch, position, int(made_at.timestamp() * 1000), event_id.bytes), None)
+        seal(pack(epoch, position, _milliseconds(made_at), event_id.bytes), None)
         for position, event_id, made_at in places
     )
     return [b2a_base64(each, newline=False).translate(_URL_SAFE, b"=").decode() for each in sealed]
+
+
+def _milliseconds(moment: datetime) -> int:
+    """Since 1970, cut as the API cuts times: a product with a fraction of seconds may be one less."""
+    return int(moment.timestamp()) * 1000 + moment.microsecond // 1000
 
 
 @lru_cache(maxsize=2)
@@ -117,7 +128,7 @@ class FeedPage:
 
     def cursors(self) -> list[str]:
         """Of each event."""
-        return cursor_texts((event.position, event.id, event.occurred_at) for event in self.events)
+        return cursor_texts(event.place for event in self.events)
 
 
 def read_feed(
@@ -189,7 +200,7 @@ def _behind(types: tuple[str, ...]) -> Compiled[tuple[Any, ...]]:
                 occurred_at__gte=Param("since", DateTimeField()),
             )
             .order_by("position", "id")
-            .values_list(*FeedEvent._fields)
+            .values_list("id", "type", "data", IsoText("occurred_at"), "position")
         )
 
     return Compiled(query)

@@ -110,6 +110,10 @@ class BusinessQuerySet(models.QuerySet["Business"]):
         """The lasting one, and throwaway stores."""
         return self.filter(owner=user, is_sandbox=True)
 
+    def sandboxes(self) -> "BusinessQuerySet":
+        """Of all developers and reviewers. They are few beside the stores of merchants, and have an index."""
+        return self.filter(is_sandbox=True)
+
     def sandbox_of(self, user: User) -> "Business":
         """The sandbox that every developer has from the first minute."""
         return self.get(owner=user, is_sandbox=True)
@@ -164,7 +168,8 @@ class Business(models.Model):
                 fields=["expires_at"],
                 name="business_expiring",
                 condition=models.Q(expires_at__isnull=False),
-            )
+            ),
+            models.Index(fields=["id"], name="business_sandbox", condition=models.Q(is_sandbox=True)),
         ]
 
     def __str__(self) -> str:

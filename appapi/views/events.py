@@ -9,7 +9,6 @@ from rest_framework.response import Response
 from appapi.serializers import FeedFilters, FeedSerializer
 from appapi.views.base import AppApiView
 from common.rest.schema import problem
-from common.times import iso
 from installations.limits import EVENTS_A_PAGE
 from marketplace.scopes import SCOPE_OF_EVENT, in_order
 from webhooks.catalogue import SUBSCRIBABLE
@@ -58,7 +57,7 @@ def event_payload(event: FeedEvent, cursor: str) -> dict[str, object]:
     return {
         "id": str(event.id),
         "event": event.type,
-        "timestamp": iso(event.occurred_at),
+        "timestamp": event.timestamp,
         "data": orjson.Fragment(event.data),
         "cursor": cursor,
     }

@@ -10,7 +10,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from appapi.pages import page_of
+from appapi.pages import rows_of
 from appapi.serializers import OrderBody, OrderFilters, PaymentBody, StatusBody
 from appapi.services.idempotency import StoredResponse, answer_once
 from appapi.views.base import AppApiView
@@ -18,16 +18,19 @@ from common.errors import ERROR_CODE_HEADER, NotFound
 from common.ids import parse_id
 from common.rest.schema import problem
 from common.strangers import may_wait_for_strangers
+from common.web.pagination import page_body
 from installations.limits import MAX_KEY, ORDERS_A_PAGE
 from installations.models import Installation
 from stores import enums, queries
 from stores.hookpoints import ask_payment_methods
 from stores.models import Order
 from stores.serializers import (
+    ORDER_COLUMNS,
     OrderId,
     OrderSerializer,
     PaymentMethodsSerializer,
     order_payload,
+    order_row_payload,
     payment_methods_payload,
 )
 from stores.services.checkout import OrderLine, OrderRequest, place_order
@@ -81,7 +84,10 @@ class OrderList(AppApiView):
         listing = queries.orders(
             self.business, status=status, created_after=after, created_before=before, updated_since=since
         )
-        return Response(page_of(listing, page, order_payload))
+        rows, total = rows_of(listing, page, ORDER_COLUMNS)
+        lines = queries.lines_of([row.id for row in rows])
+        data = [order_row_payload(row, lines[row.id]) for row in rows]
+        return Response(page_body(data, total=total, request=page))
 
     @extend_schema(
         "createOrder",

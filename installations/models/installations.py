@@ -31,6 +31,8 @@ SCOPE_FIELDS = (
 # After declining, a merchant isn't asked again by a banner for this long.
 RECONSENT_REST = timedelta(days=14)
 
+_COUNTED = models.Q(is_test=False)
+
 # `runs_working_copy`: the same rule in SQL.
 RUNS_WORKING_COPY = models.Q(is_review=True) | models.Q(is_own=True)
 
@@ -93,6 +95,10 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
 
     def running(self) -> "InstallationQuerySet":
         return self.filter(running())
+
+    def in_stores(self) -> "InstallationQuerySet":
+        """Those that count: neither test installs nor on sandboxes, which are left out without a look at each store."""
+        return self.filter(is_test=False).exclude(business__in=Business.objects.sandboxes())
 
     def holding(self, scope: str) -> "InstallationQuerySet":
         """Those whose `effective_scopes` have this one: the same rule in SQL, for events, which ask all of a store's."""
@@ -231,6 +237,19 @@ class Installation(models.Model):
                 fields=["app"],
                 condition=models.Q(needs_reconsent=True, uninstalled_at=None),
                 name="installation_to_agree",
+            ),
+            # For figures of an app, which read nothing else of a row.
+            models.Index(
+                fields=["app", "installed_at"],
+                name="installation_made",
+                condition=_COUNTED,
+                include=["uninstalled_at", "business"],
+            ),
+            models.Index(
+                fields=["app", "uninstalled_at"],
+                name="installation_ended",
+                condition=_COUNTED & models.Q(uninstalled_at__isnull=False),
+                include=["business"],
             ),
         ]
 

@@ -225,7 +225,7 @@ def test_number_of_statements_does_not_grow(number: int, api: Api, app: App, mir
     analytics(api, app)
     with CaptureQueriesContext(connection) as captured:
         analytics(api, app)
-    assert len(captured) == 9  # user and app, then those of `analytics`
+    assert len(captured) == 7  # user and app, then those of `analytics`
 
 
 # The page

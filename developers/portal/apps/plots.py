@@ -1,7 +1,7 @@
 """Five plots of an app on one axis: on its developer's sandbox store by the hour, in merchants' stores by the day.
 
-Each is one statement, or two. Deliveries to stores are counted hourly. Of all else the newest rows of each day are read, so a plot costs the
-same however much an app does.
+Each is one statement, or two. Deliveries to stores are counted hourly, and installs in an index. Of all else the newest rows of each day are
+read, so a plot costs the same however much an app does.
 """
 
 from collections import Counter, defaultdict
@@ -16,6 +16,7 @@ from django.db.models import IntegerField, Q, QuerySet, Value
 from django.shortcuts import resolve_url
 from django.utils import timezone
 
+from accounts.models import Business
 from activity.feed import API, HOOK
 from activity.models import ApiCall
 from common.db.samples import ids_of_each, of_each
@@ -27,13 +28,13 @@ from extensions.enums import SKIPPED
 from extensions.models import Definition, HookCall
 from installations.models import Installation
 from marketplace.models import App
+from webhooks.insight.analytics import Span, install_days
 from webhooks.insight.last_day import last_days
 from webhooks.models import Attempt, Delivery, Webhook
 
 TIMED: Final = 300  # attempts or calls of a day whose durations are read
 COUNTED: Final = 1000  # API calls of a day
 MOST_SANDBOXES: Final = 200  # whose rows are left out of merchants' stores
-MOST_INSTALLS: Final = 5000  # installs and uninstalls of all seven days
 
 Values = list[Number | None]
 
@@ -213,18 +214,16 @@ def _newest(
 
 
 def _installs(subject: Plotted, marks: Sequence[Mark]) -> Chart:
-    since = Q(installed_at__gte=subject.axis.first) | Q(uninstalled_at__gte=subject.axis.first)
-    counted = Installation.objects.filter(since, app=subject.app, business__is_sandbox=False, is_test=False)
+    axis = subject.axis
+    counted = Installation.objects.in_stores().filter(app=subject.app)
     if subject.is_sandbox:
-        owned = {"business__is_sandbox": True, "business__owner": subject.app.developer_id}
-        counted = Installation.objects.filter(since, app=subject.app, **owned)
-    made, ended = _zeros(subject), _zeros(subject)
-    for moments in counted.order_by().values_list("installed_at", "uninstalled_at")[:MOST_INSTALLS]:
-        for moment, counts in zip(moments, (made, ended), strict=True):
-            number = subject.axis.number_of(moment) if moment else None
-            if number is not None:
-                counts[number] += 1
-    series = [Series("Installs", "first", list(made)), Series("Uninstalls", "second", list(ended))]
+        own = Business.objects.sandboxes().filter(owner=subject.app.developer_id)
+        counted = Installation.objects.filter(app=subject.app, business__in=own)
+    counts = install_days(counted, Span(len(axis.begins), axis.step), now=axis.begins[-1])
+    series = [
+        Series("Installs", "first", [each.installs for each in counts]),
+        Series("Uninstalls", "second", [each.uninstalls for each in counts]),
+    ]
     return _chart(subject, "installs", "Installs", marks, series, empty="No installs.")
 
 
