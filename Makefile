@@ -46,7 +46,7 @@ test-attacks-unprotected: $(VENV)/.development ## attacks on the wire with each 
 
 SEARCH ?= tests/explored
 
-explore: $(VENV)/.development ## schedules of the delivery engine, at each statement (docs/faults.md); ARGS="--schedules 5000 --seed 7"
+explore: $(VENV)/.development ## schedules of the delivery engine, at each statement, or SEARCH=tests/life (docs/faults.md); ARGS="--schedules 5000 --seed 7"
 	$(BIN)/python -m pytest -n 2 --timeout=0 -m search $(SEARCH) $(ARGS)
 
 mutants: $(VENV)/.development ## rules that no test holds, by changes of single terms; ARGS="stores/services/payments.py" for less

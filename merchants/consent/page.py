@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.utils.functional import cached_property
 
 from accounts.models import Business
 from activity.use_in_stores import UseInStores, use_in_stores
@@ -30,7 +31,7 @@ class ConsentGroup:
     lines: list[ConsentLine]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ConsentPage:
     """`offered` is the working copy or version that would be installed; `scopes` are the requested ones.
 
@@ -54,7 +55,7 @@ class ConsentPage:
         """The only business; None if there are several to choose from."""
         return self.businesses[0] if len(self.businesses) == 1 else None
 
-    @property
+    @cached_property
     def installed(self) -> list[Installation]:
         active = Installation.objects.active().with_app()
         return list(active.filter(app=self.app, business__in=self.businesses).order_by("installed_at"))

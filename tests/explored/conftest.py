@@ -12,16 +12,8 @@ from tests.explored.explorer import Explorer
 from tests.explored.scenes import Scene
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Known where this folder is named on the command line, as `make explore` does."""
-    parser.addoption("--schedules", type=int, default=None, help="of each search; some for `make coverage`")
-    parser.addoption("--seed", type=int, default=1, help="of the schedules made at random")
-    parser.addoption("--bound", type=int, default=1, help="unusual things at most, depth first")
-    parser.addoption("--schedule", default=None, help="run this one, and nothing else")
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if given := config.getoption("schedule", None):
+    if given := config.getoption("schedule"):
         items[:] = [
             item
             for item in items

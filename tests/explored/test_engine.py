@@ -60,8 +60,8 @@ def require_none(explorer: Explorer, outcomes: Iterator[Explored]) -> None:
 def test_no_schedule_of_few_unusual_things_breaks_a_rule(
     explorer: Explorer, request: pytest.FixtureRequest
 ) -> None:
-    bound = request.config.getoption("bound", 1)
-    most = request.config.getoption("schedules", None) or QUICK
+    bound = request.config.getoption("bound")
+    most = request.config.getoption("schedules") or QUICK
     require_none(explorer, islice(search.depth_first(explorer, bound), most))
 
 
@@ -71,14 +71,14 @@ def test_no_schedule_of_few_unusual_things_breaks_a_rule(
 def test_no_schedule_made_at_random_breaks_a_rule(
     share: int, explorer: Explorer, request: pytest.FixtureRequest
 ) -> None:
-    seed = 2 * request.config.getoption("seed", 1) - share
-    most = request.config.getoption("schedules", None) or QUICK
+    seed = 2 * request.config.getoption("seed") - share
+    most = request.config.getoption("schedules") or QUICK
     require_none(explorer, islice(search.at_random(explorer, seed), most // 2))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "known" in metafunc.fixturenames:
-        given = metafunc.config.getoption("schedule", None)
+        given = metafunc.config.getoption("schedule")
         metafunc.parametrize("known", [given] if given else MENDED)
 
 

@@ -493,6 +493,17 @@ def test_page_of_an_installed_app_says_what_changes(
     assert ">Install</button>" in page
 
 
+def test_page_of_an_installed_app_reads_the_installation_once(app: App, mira: User, shop: Business) -> None:
+    factories.approve(app, scopes=TWO)
+    factories.installation(app, shop, granted_scopes=["read_products"])
+    client = browser(mira)
+    with CaptureQueriesContext(connection) as captured:
+        client.get(address(app))
+    assert (
+        sum('ORDER BY "installations_installation"."installed_at"' in each["sql"] for each in captured) == 1
+    )
+
+
 @pytest.mark.long
 def test_page_tells_why_more_is_asked_for_after_later_approvals(app: App, mira: User, shop: Business) -> None:
     factories.approve(app, scopes=["read_products"])

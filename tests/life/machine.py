@@ -1,207 +1,124 @@
-"""Lives of an app, made up by Hypothesis: after each step, what is seen by HTTP has to be what the model says."""
+"""Lives of an app, made up by Hypothesis: after each step, what is seen by HTTP has to be what the model says.
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+A life is about one part of the contract, or about all, and mostly about one store: what only happens together with something else
+happens more often so.
+"""
+
+from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any, ClassVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import initialize
 
-from tests.life.model import BASE, ERASURE, PARTS, SCOPE_OF, Code, Copy, Install, Life
-from tests.life.world import World
-
-STEP = timedelta(seconds=11)  # so that a code outlives five of them
-FIRST = Copy(frozenset({BASE, "read_reviews"}), "v1", "a", "one")
-STORE_OF = {"mira": "mira", "tom": "tom", "kim": "mira"}
-
-stores = st.sampled_from(("mira", "tom", "sam"))
-scopes = st.sampled_from(
-    (frozenset({BASE}), frozenset({BASE, "read_reviews"}), frozenset({BASE, "read_reviews", "read_pages"}))
+from tests.life.choices import (
+    ABOUT,
+    LONGEST,
+    STORE_OF,
+    WHEN,
+    Step,
+    action,
+    any_store,
+    in_steps,
+    lengths,
+    moves,
+    named,
+    names_of,
+    near,
+    newest_codes,
+    scopes,
+    scripts,
+    that_asks,
+    widgets,
+    with_app,
 )
-scripts, widgets = st.sampled_from(("", "a", "a pinned", "b")), st.sampled_from(("", "one", "two"))
-named = st.sampled_from((None, frozenset({BASE})))
+from tests.life.looks import STORES, Looks
+from tests.life.model import PARTS, SCOPE_OF, Code, Install
 
 
-class Lives(RuleBasedStateMachine):
-    world: ClassVar[World]
-    codes = Bundle("codes")
-
+class Lives(Looks):
     def __init__(self) -> None:
         super().__init__()
-        self.is_over = False
-        self._life = self.world.one_life()
-        self._life.__enter__()
-        self.life = Life(FIRST, self.world.now)
-        self.review: bool | None = None  # whether what is in review will be released in steps
-        self.has_moved = False  # a release, so that it may have reached another store
+        self.about, self.length = "", LONGEST
+        self.steps: list[Step] = []
         self.edits = 1
-        self.access: dict[Install, tuple[str, str]] = {}  # id and token
-        self.ended: dict[str, str] = {}  # the last token that ended, by store
         self.opened: dict[str, str] = {}  # the version on a page that asks, by store
-        self.secret_codes: dict[Code, str] = {}
-        for store, found in self.world.installed.items():
-            each = (
-                self.life.test_install()
-                if store == "sam"
-                else self.life.exchange(self.life.consent(store, store, None))
-            )
-            assert isinstance(each, Install)
-            self._has(each, found)
+        self.codes: list[tuple[Code, str]] = []
 
-    def teardown(self) -> None:
-        """At the end, all stores are looked at."""
-        try:
-            if not self.is_over:
-                with self.step():
-                    pass
-        finally:
-            self._life.__exit__(None, None, None)
+    @initialize(
+        about=st.sampled_from(ABOUT),
+        home=st.sampled_from(STORES),
+        length=lengths,
+        hurries=st.booleans(),
+    )
+    def begin(self, about: str, home: str, length: int, hurries: bool) -> None:
+        self.about, self.home, self.length, self.hurries = about, home, length, hurries
 
-    @contextmanager
-    def step(self, store: str = "", *, sends: bool = True, app: bool = False) -> Iterator[tuple[World, Life]]:
-        """Somebody does something; then workers work, and what is seen is compared. It may concern one `store` only."""
-        try:
-            yield self.world, self.life
-            self._look(store, sends=sends, app=app)
-        except AssertionError:
-            self.is_over = True
-            raise
+    def play(self, steps: Iterable[Step]) -> None:
+        """Do these instead, and leave out what may not be done."""
+        for name, *values in steps:
+            if WHEN[name](self):
+                act = getattr(type(self), name)
+                act(self, **dict(zip(names_of(act), values, strict=True)))
 
-    def _look(self, store: str, *, sends: bool, app: bool) -> None:
-        self.world.wait(STEP)
-        self.life.now = self.world.now
-        got = self.world.work(sends=sends)
-        if self.has_moved:
-            self._learn()
-            self.has_moved = False
-        if sends:
-            arrived = [(store, event, "" if event == ERASURE else path) for store, event, path in got]
-            arrived, expected = sorted(arrived), self.life.deliver()
-            assert arrived == expected, f"deliveries, seen and expected: {arrived}, {expected}"
-        if app:
-            self._compare_app()
-        for name in (store,) if store else ("mira", "tom", "sam"):
-            self._compare(name)
+    def is_about(self, parts: str) -> bool:
+        return self.about in ("", *parts.split())
 
-    # What is compared
+    def has_app(self) -> bool:
+        return any(self.life.active())
 
-    def _learn(self) -> None:
-        """Which stores a step of a release has reached is the platform's choice; how many isn't."""
-        life = self.life
-        if life.state != "ROLLING":
-            return
-        left = [each for each in life.active() if not each.is_own]
-        outside = [each for each in left if not life.is_in(each)]
-        came = {each.store for each in outside if self._url(each) == life.newest.copy.url}
-        assert len(came) <= 1, "one store at a time, of two"
-        life.come_in(came)
-        assert not left or any(life.is_in(each) for each in left), "at least one store is in"
+    def is_asked(self, each: Install) -> bool:
+        return not each.is_test and self.life.has_question(each)
 
-    def _url(self, each: Install) -> str:
-        answer = self.world.call(self.access[each][1], "/webhooks")
-        assert answer.status_code == 200, answer.content
-        (webhook,) = answer.json()["data"]
-        return str(webhook["url"].rpartition("/")[2])
+    def can_answer(self) -> bool:
+        return not self.life.is_suspended and any(self.is_asked(each) for each in self.life.active())
 
-    def _compare_app(self) -> None:
-        life = self.life
-        expected = {
-            "status": "PENDING_REVIEW" if self.review is not None else life.status,
-            "listed": not life.is_suspended,
-            "approved scopes": life.listed.copy.scopes,
-            "release": (life.state, life.percent),
-        }
-        seen = self.world.app_as_seen()
-        assert seen == expected, f"the app, seen and expected: {seen}, {expected}"
+    def can_release(self) -> bool:
+        return self.review is None and self.life.rolling is None and self.can_be_seen()
 
-    def _compare(self, store: str) -> None:
-        each = self.life.on(store)
-        if store in self.ended:
-            assert self.world.call(self.ended[store], "/app-api/installation").status_code == 401, store
-        seen: dict[str, Any] = self.world.shows(store)
-        expected: dict[str, Any] = {part: self.life.shows(each, part) if each else "" for part in seen}
-        if store == "sam":
-            seen["app"] = self.world.developer("sam", "get", self.world.app).status_code
-            expected["app"] = 200 if self.life.sams_role else 404
-        if each:
-            seen |= self._seen(each)
-            expected |= self._expected(each)
-        differ = {name: (seen.get(name), expected.get(name)) for name in seen | expected}
-        differ = {name: pair for name, pair in differ.items() if pair[0] != pair[1]}
-        assert not differ, f"{store}, seen and expected: {differ}"
-
-    def _seen(self, each: Install) -> dict[str, Any]:
-        world, (pk, token) = self.world, self.access[each]
-        answer = world.call(token, "/app-api/installation")
-        seen = {
-            "status": answer.status_code,
-            "reviews": world.call(token, "/app-api/reviews/stats").status_code,
-        }
-        if answer.status_code == 200:
-            found = answer.json()
-            seen |= {
-                "id": found["installationId"],
-                "test": found["isTestInstall"],
-                "scopes": set(found["scopes"]),
-                "asked": found["needsReConsent"],
-                "url": self._url(each),
-            }
-        if not self.life.is_suspended and not each.is_test:
-            seen["question"] = bool(world.question(each.store, pk))
-        return seen
-
-    def _expected(self, each: Install) -> dict[str, Any]:
-        life, status, can = self.life, self.life.answers(each), self.life.scopes(each)
-        expected = {
-            "status": status,
-            "reviews": 403 if status == 200 and "read_reviews" not in can else status,
-        }
-        if status == 200:
-            expected |= {
-                "id": self.access[each][0],
-                "test": each.is_test,
-                "scopes": can,
-                "asked": each.is_asked,
-                "url": life.url(each),
-            }
-        if not life.is_suspended and not each.is_test:
-            expected["question"] = life.has_question(each)
-        return expected
+    def can_be_seen(self) -> bool:
+        """Whether the app's calls tell which stores a release reaches."""
+        return all(each.has_token and not each.is_paused for each in self.life.active())
 
     # Merchants install
 
-    @rule(target=codes, person=st.sampled_from(("mira", "tom", "kim")), named=named)
-    def consent(self, person: str, named: frozenset[str] | None) -> Code | None:
+    @action(
+        "installs people",
+        person=near(lambda _: STORE_OF),
+        named=named,
+    )
+    def consent(self, person: str, named: frozenset[str] | None) -> None:
         with self.step(STORE_OF[person]):
-            return self._consent(person, named)
+            self._consent(person, named)
 
-    @rule(person=st.sampled_from(("mira", "tom")), named=named)
+    @action(
+        "installs releases events",
+        person=near(lambda _: ("mira", "tom")),
+        named=named,
+    )
     def install(self, person: str, named: frozenset[str] | None) -> None:
         """Or agree once more."""
         with self.step(STORE_OF[person]):
-            if code := self._consent(person, named):
-                self._exchange(code)
+            if self._consent(person, named):
+                self._exchange(*self.codes[-1])
 
-    def _consent(self, person: str, named: frozenset[str] | None) -> Code | None:
+    def _consent(self, person: str, named: frozenset[str] | None) -> bool:
         store = STORE_OF[person]
         found = self.world.consent(person, store, named)
         may = not self.life.is_suspended and (person != "kim" or self.life.has_kim)
         assert bool(found) == may, "the consent page"
-        if not may:
-            return None
-        code = self.life.consent(store, person, named)
-        self.secret_codes[code] = found
-        return code
+        if may:
+            self.codes.append((self.life.consent(store, person, named), found))
+        return may
 
-    @rule(code=codes)
-    def exchange(self, code: Code | None) -> None:
-        if code:
-            with self.step(code.store):
-                self._exchange(code)
+    @action("installs people", when=lambda self: self.codes, nth=newest_codes)
+    def exchange(self, nth: int) -> None:
+        """The newest code, or one of those before it, whether it has been exchanged or not."""
+        code, secret = self.codes[max(-nth - 1, -len(self.codes))]
+        with self.step(code.store):
+            self._exchange(code, secret)
 
-    def _exchange(self, code: Code) -> None:
-        answer, expected = self.world.exchange(self.secret_codes[code]), self.life.exchange(code)
+    def _exchange(self, code: Code, secret: str) -> None:
+        answer, expected = self.world.exchange(secret), self.life.exchange(code)
         if isinstance(expected, int):
             assert answer.status_code == expected, answer.content
             return
@@ -209,21 +126,9 @@ class Lives(RuleBasedStateMachine):
         found = answer.json()
         self._has(expected, (found["installationId"], found["access_token"], found["webhookSecret"]))
 
-    def _has(self, each: Install, found: tuple[str, str, str]) -> None:
-        pk, token, secret = found
-        if each in self.access:
-            assert pk == self.access[each][0], "the same installation"
-            assert secret in self.world.secrets[each.store], "the same secret"
-            self.ended[each.store] = self.access[each][1]
-        else:
-            assert pk not in [known for known, _ in self.access.values()], "a new installation"
-            assert secret not in self.world.secrets[each.store], "a new secret"
-        self.access[each] = pk, token
-        self.world.secrets[each.store].add(secret)
-
     # And what they do with what they have
 
-    @rule(store=stores, by_app=st.booleans())
+    @action("installs events", when=has_app, store=with_app, by_app=st.booleans())
     def uninstall(self, store: str, by_app: bool) -> None:
         each = self.life.on(store)
         if each is None:
@@ -237,7 +142,7 @@ class Lives(RuleBasedStateMachine):
             life.uninstall(each)
             self.ended[store] = token
 
-    @rule(store=stores)
+    @action("events", when=has_app, store=with_app)
     def pause(self, store: str) -> None:
         """Or resume."""
         each = self.life.on(store)
@@ -248,8 +153,12 @@ class Lives(RuleBasedStateMachine):
             assert world.press(store, self.access[each][0], button).status_code == 302
             (life.resume if each.is_paused else life.pause)(each)
 
-    @precondition(lambda self: not self.life.is_suspended)
-    @rule(store=stores, part=st.sampled_from(PARTS))
+    @action(
+        "releases",
+        when=lambda self: self.has_app() and not self.life.is_suspended,
+        store=with_app,
+        part=st.sampled_from(PARTS),
+    )
     def switch(self, store: str, part: str) -> None:
         each = self.life.on(store)
         if each is None:
@@ -260,22 +169,16 @@ class Lives(RuleBasedStateMachine):
             if has_switch:
                 life.switch(each, part)
 
-    @rule(store=stores)
+    @action("releases", when=can_answer, store=that_asks)
     def open_question(self, store: str) -> None:
-        each = self.life.on(store)
-        if (
-            each
-            and not self.life.is_suspended
-            and (shown := self.world.question(store, self.access[each][0]))
-        ):
-            self.opened[store] = shown
+        if each := self.life.on(store):
+            self.opened[store] = self.world.question(store, self.access[each][0])
 
-    @precondition(lambda self: not self.life.is_suspended)
-    @rule(store=stores, yes=st.booleans())
+    @action("releases", when=can_answer, store=that_asks, yes=st.booleans())
     def answer(self, store: str, yes: bool) -> None:
         """On a page that was opened before, or now."""
         each = self.life.on(store)
-        if each is None or each.is_test or not self.life.has_question(each):
+        if each is None or not self.is_asked(each):
             return
         with self.step(store) as (world, life):
             pk = self.access[each][0]
@@ -295,7 +198,7 @@ class Lives(RuleBasedStateMachine):
             self.edits += 1
             self.life.edit(scopes, url)
 
-    @rule(script=scripts, widget=widgets)
+    @action("releases", script=scripts, widget=widgets)
     def save(self, script: str, widget: str) -> None:
         with self.step():
             self._save(script, widget)
@@ -306,7 +209,7 @@ class Lives(RuleBasedStateMachine):
         if is_open:
             self.life.save(script, widget)
 
-    @rule(scopes=scopes, in_steps=st.booleans())
+    @action("people", scopes=scopes, in_steps=in_steps)
     def submit(self, scopes: frozenset[str], in_steps: bool) -> None:
         with self.step(app=True):
             self._edit(scopes)
@@ -319,8 +222,11 @@ class Lives(RuleBasedStateMachine):
             self.review = in_steps
         return can
 
-    @precondition(lambda self: self.review is not None and self._can_be_seen())
-    @rule(approved=st.booleans())
+    @action(
+        "people",
+        when=lambda self: self.review is not None and self.can_be_seen(),
+        approved=st.booleans(),
+    )
     def decide(self, approved: bool) -> None:
         with self.step(app=True):
             self._decide(approved)
@@ -338,16 +244,14 @@ class Lives(RuleBasedStateMachine):
             self.life.status = "DRAFT"
         self.review = None
 
-    @precondition(lambda self: self.life.rolling is None and self._can_be_seen())
-    @rule(scopes=scopes, in_steps=st.booleans())
+    @action("releases events people", when=can_release, scopes=scopes, in_steps=in_steps)
     def version_with_scopes(self, scopes: frozenset[str], in_steps: bool) -> None:
         with self.step(app=True):
             self._edit(scopes)
             if self._submit(in_steps):
                 self._decide(approved=True)
 
-    @precondition(lambda self: self.life.rolling is None and self._can_be_seen())
-    @rule(script=scripts, widget=widgets, in_steps=st.booleans())
+    @action("releases", when=can_release, script=scripts, widget=widgets, in_steps=in_steps)
     def version_with_parts(self, script: str, widget: str, in_steps: bool) -> None:
         with self.step(app=True):
             self._edit(self.life.working.scopes)
@@ -355,21 +259,20 @@ class Lives(RuleBasedStateMachine):
             if self._submit(in_steps):
                 self._decide(approved=True)
 
-    def _can_be_seen(self) -> bool:
-        """Whether the app's calls tell which stores a release reaches."""
-        return all(each.has_token and not each.is_paused for each in self.life.active())
-
-    @precondition(lambda self: len(self.life.versions) > 1 and self._can_be_seen())
-    @rule(action=st.sampled_from(("advance", "halt", "resume", "back")))
-    def move_release(self, action: str) -> None:
+    @action(
+        "releases events",
+        when=lambda self: len(self.life.versions) > 1 and self.can_be_seen(),
+        move=moves,
+    )
+    def move_release(self, move: str) -> None:
         with self.step(app=True) as (world, life):
-            can = life.can_move(action)
-            assert world.move_release(action) == (200 if can else 409), f"release/{action}"
+            can = life.can_move(move)
+            assert world.move_release(move) == (200 if can else 409), f"release/{move}"
             if can:
-                life.move_release(action)
+                life.move_release(move)
                 self.has_moved = True
 
-    @rule()
+    @action("releases events")
     def suspend(self) -> None:
         """Or lift the suspension."""
         with self.step(app=True) as (world, life):
@@ -382,7 +285,7 @@ class Lives(RuleBasedStateMachine):
 
     # People come and go
 
-    @rule()
+    @action("people installs")
     def test_install(self) -> None:
         with self.step("sam") as (world, life):
             answer, expected = world.test_install(), life.test_install()
@@ -392,7 +295,7 @@ class Lives(RuleBasedStateMachine):
             found = answer.json()
             self._has(expected, (found["installationId"], found["accessToken"], found["webhookSecret"]))
 
-    @rule(role=st.sampled_from(("", "VIEWER", "DEVELOPER")))
+    @action("people", role=st.sampled_from(("", "VIEWER", "DEVELOPER")))
     def sam_becomes(self, role: str) -> None:
         if role == self.life.sams_role or (role == "VIEWER" and not self.life.sams_role):
             return
@@ -405,8 +308,7 @@ class Lives(RuleBasedStateMachine):
                 self.ended["sam"] = self.access[each][1]
             life.sam_becomes(role)
 
-    @precondition(lambda self: self.life.has_kim)
-    @rule()
+    @action("installs people", when=lambda self: self.life.has_kim)
     def kim_leaves(self) -> None:
         with self.step("mira") as (world, life):
             world.kim_leaves()
@@ -414,14 +316,20 @@ class Lives(RuleBasedStateMachine):
 
     # Time
 
-    @rule(store=stores, event=st.sampled_from(tuple(SCOPE_OF)), sends=st.booleans())
-    def happens(self, store: str, event: str, sends: bool) -> None:
-        """Without `sends`, workers come to it at the next step only."""
-        with self.step(store, sends=sends) as (world, life):
+    @action("events")
+    def workers_leave(self) -> None:
+        """Or come back: then what waits is sent."""
+        self.has_workers = not self.has_workers
+        with self.step():
+            pass
+
+    @action("events", store=any_store, event=st.sampled_from(tuple(SCOPE_OF)))
+    def happens(self, store: str, event: str) -> None:
+        with self.step(store) as (world, life):
             world.happens(store, event)
             life.happens(store, event)
 
-    @rule()
+    @action("installs events")
     def two_days_pass(self) -> None:
         with self.step() as (world, _):
             world.wait(timedelta(hours=48))
