@@ -6,7 +6,7 @@ from common.db.operations import AddIndexConcurrently
 class Migration(migrations.Migration):
     """An app's installs and uninstalls by day are counted without reading the rows."""
 
-    dependencies = [("installations", "0017_permissions_followed")]
+    dependencies = [("installations", "0019_fill_left_out_scopes")]
     atomic = False
 
     operations = [
