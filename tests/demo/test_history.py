@@ -10,9 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from config.demo.history import lead_to_no_server, order_times, write_history
-from config.demo.order_bell import connect_sample_app
-from config.demo.people import merchants_shop, seed
+from config.demo.beginning import begin
+from config.demo.people import merchants_shop
 from extensions.models import HookCall
 from installations.models import Installation
 from marketplace.models import App
@@ -31,9 +30,7 @@ def begun(settings: Any, tmp_path: Path) -> datetime:
     """When a demo has started for the first time."""
     settings.DEBUG = settings.ALLOW_LOCAL_DESTINATIONS = True
     now = timezone.now()
-    assert seed(busy=order_times(now))
-    connect_sample_app(state_file=tmp_path / "state", url="http://localhost:9")
-    write_history(now=now)
+    begin(state_file=tmp_path / "state", url="http://localhost:9", now=now)
     return now
 
 
@@ -77,15 +74,17 @@ def test_figures_agree_with_the_rows(begun: datetime) -> None:
     assert counted.latest("date").failed == 0
 
 
-def test_second_start_writes_nothing_and_pages_say_what_is_made(begun: datetime) -> None:
+def test_second_start_writes_nothing_and_pages_say_what_is_made(
+    begun: datetime, settings: Any, tmp_path: Path
+) -> None:
     before = Order.objects.count()
-    assert not seed(busy=order_times(timezone.now()))
+    begin(state_file=tmp_path / "state", url="http://localhost:9")
     assert Order.objects.count() == before
-    assert "made up" in lead_to_no_server()
+    assert "made up" in settings.FOOTER_NOTE
 
 
 def test_new_port_needs_no_answer_of_a_made_store(begun: datetime, tmp_path: Path) -> None:
-    connect_sample_app(state_file=tmp_path / "state", url="http://localhost:10")
+    begin(state_file=tmp_path / "state", url="http://localhost:10")
     app = App.objects.get(slug="order-bell")
     active = app.installations.filter(uninstalled_at=None, is_test=False)
     assert not active.filter(needs_reconsent=True).exists()
@@ -94,7 +93,6 @@ def test_new_port_needs_no_answer_of_a_made_store(begun: datetime, tmp_path: Pat
 
 
 def test_install_of_a_made_app_ends_at_a_page_that_says_so(begun: datetime, client: Client) -> None:
-    lead_to_no_server()
     version = App.objects.get(slug="stamp-card").approved_version
     assert version
     path = version.redirect_url.partition("//")[2].partition("/")[2]
@@ -102,8 +100,7 @@ def test_install_of_a_made_app_ends_at_a_page_that_says_so(begun: datetime, clie
 
 
 def test_without_history_the_demo_has_its_one_app(settings: Any, tmp_path: Path) -> None:
-    settings.DEBUG = True
-    seed()
-    connect_sample_app(state_file=tmp_path / "state", url="http://localhost:9")
+    settings.DEBUG, settings.DEMO_HISTORY = True, False
+    begin(state_file=tmp_path / "state", url="http://localhost:9")
     assert App.objects.get().slug == "order-bell"
-    assert lead_to_no_server() == ""
+    assert settings.FOOTER_NOTE == ""
