@@ -16,7 +16,7 @@ from extensions.models import HookCall
 from installations.models import Installation
 from marketplace.models import App
 from stores.models import MerchantNews, Order
-from tests.pages import HTML
+from tests.pages import HTML, words_of
 from webhooks.enums import WAITING
 from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Erasure, Event
 
@@ -53,7 +53,7 @@ def test_made_apps_and_stores_can_do_nothing(begun: datetime) -> None:
     assert not made.exclude(webhook_url="").exists()
     assert not Installation.objects.filter(app__in=made).exclude(token_digest=None).exists()
     people = User.objects.exclude(email__in=SIGN_INS)
-    assert people.count() == 7
+    assert people.count() == 10
     assert not any(person.has_usable_password() for person in people)
     assert not any(business.products.exists() for person in people for business in person.businesses.all())
 
@@ -81,6 +81,38 @@ def test_second_start_writes_nothing_and_pages_say_what_is_made(
     begin(state_file=tmp_path / "state", url="http://localhost:9")
     assert Order.objects.count() == before
     assert "made up" in settings.FOOTER_NOTE
+
+
+def test_orders_are_paid_in_every_way_and_one_was_partly_refunded(begun: datetime, client: Client) -> None:
+    client.force_login(User.objects.get(email="merchant@example.com"))
+
+    def shown(**of: Any) -> str:
+        order = Order.objects.filter(business=merchants_shop(), **of).latest("id")
+        return words_of(client.get(f"/merchant/orders/{order.pk}/", headers=HTML))
+
+    assert "By the app Order Bell" in shown(payment__status="COMPLETED")
+    assert "Payment expired" in shown(payment__status="EXPIRED")
+    assert "Payment failed" in shown(payment__status="FAILED")
+    assert "A part of it was missing" in shown(refunded__gt=0)
+    assert "failed when asked" in shown(validation="NOT_VALIDATED")
+
+
+@pytest.mark.parametrize(
+    ("person", "path", "words"),
+    [
+        ("reviewer", "/admin/marketplace/submission/", ("Thank You Notes", "Tax Ledger", "Shelf Watch")),
+        ("developer", "/portal/apps/stamp-card/review/", ("Answer it with 401",)),
+        ("developer", "/portal/apps/stamp-card/release/", ("Complete", "3 of 3", "34 of 2,040")),
+        ("developer", "/portal/apps/order-bell/members/", ("Kim Novak", "Vera Ruiz")),
+        ("merchant", "/merchant/staff/", ("Pia Nilsen", "Aiko Mori")),
+    ],
+)
+def test_page_of_the_demo_has_something_to_show(
+    begun: datetime, client: Client, person: str, path: str, words: tuple[str, ...]
+) -> None:
+    client.force_login(User.objects.get(email=f"{person}@example.com"))
+    page = words_of(client.get(path, headers=HTML))
+    assert [each for each in words if each not in page] == []
 
 
 def test_new_port_needs_no_answer_of_a_made_store(begun: datetime, tmp_path: Path) -> None:
