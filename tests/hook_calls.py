@@ -45,6 +45,5 @@ def week(installation: Installation, hook: Definition, *failures: CallOutcome, f
 def stop(installation: Installation, hook: Definition) -> None:
     """Its breaker is open."""
     until = timezone.now() + 20 * FIRST_PAUSE
-    Breaker.objects.create(
-        installation=installation, definition=hook, failures=9, opened_times=5, open_until=until
-    )
+    opened = {"failures": 9, "opened_times": 5, "open_until": until}
+    Breaker.objects.update_or_create(installation=installation, definition=hook, defaults=opened)

@@ -81,11 +81,11 @@ def used(statements: dict[str, str], settings: Any, tasks_run_at_once: None) -> 
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(note):
-        cast = everybody.seed("http://127.0.0.1:9")
-        send_sample(app=cast.stars, developer=cast.dana, event_type="order.created")
+        cast = everybody.seed()
+        send_sample(app=cast.bell, developer=cast.devi, event_type="order.created")
         subjects = subjects_of(cast)
         visitors = {person: Visitor(person) for person in {each.person for each in subjects.values()}}
-        store = urlsplit(store_url(cast.store["shop"].slug))
+        store = urlsplit(store_url(cast.shop.slug))
         for route in routes():
             where, subject = str(route), subject_of(route, subjects)
             path = route.path(subject.values)

@@ -127,6 +127,8 @@ def _create(developer: User, addresses: dict[str, Any]) -> App:
             "Order Bell's page: a store that is connected, and the webhooks that arrived from it."
         ],
         "long_description": LONG_DESCRIPTION,
+        "support_url": "help@bell.example.com",
+        "privacy_url": "https://bell.example.com/privacy",
     }
     return update_app(app=app, changes=changes)
 

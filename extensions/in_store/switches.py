@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
+from django.db.models import IntegerField, UUIDField, Value
+
 from extensions.in_store.capabilities import Capability, capabilities_of
 from extensions.models import Definition, ExtensionState, HookPreference
 from extensions.services.extension_states import SWITCHABLE
@@ -34,20 +36,30 @@ class Controls:
     most_discount: int | None
 
 
-def controls_of(installation: Installation, running: Iterable[Definition], off: Set[UUID]) -> Controls:
-    """Of what the store runs, so of nothing that waits for the merchant's approval. `off` is from `switched_off`."""
-    switchable = [each for each in running if each.type in SWITCHABLE]
-    switches = [Switch(each, off.isdisjoint(each.definitions)) for each in capabilities_of(switchable)]
-    discounts = any(each.key == HookPoint.DISCOUNTS for each in switchable)
-    return Controls(switches, _most_discount(installation) if discounts else None)
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a merchant chose: the ids of the definitions that are switched off, and the most that may be taken off an order."""
+
+    off: Set[UUID]
+    most_discount: int
 
 
-def switched_off(installation: Installation) -> set[UUID]:
-    """The ids of the definitions that the merchant has switched off."""
+def choices_of(installation: Installation) -> Choices:
+    """In one statement."""
     states = ExtensionState.objects.filter(installation=installation, is_on=False)
-    return set(states.values_list("definition_id", flat=True))
+    limit = HookPreference.objects.filter(installation=installation)
+    off = states.values_list("definition_id", Value(None, output_field=IntegerField()))
+    most = limit.values_list(Value(None, output_field=UUIDField()), "most_discount")
+    chosen = list(off.union(most, all=True))
+    found = [per_cent for definition, per_cent in chosen if definition is None]
+    return Choices({definition for definition, _ in chosen if definition}, found[0] if found else ALL)
 
 
-def _most_discount(installation: Installation) -> int:
-    chosen = HookPreference.objects.filter(installation=installation).first()
-    return chosen.most_discount if chosen else ALL
+def controls_of(choices: Choices, running: Iterable[Definition]) -> Controls:
+    """Of what the store runs, so of nothing that waits for the merchant's approval."""
+    switchable = [each for each in running if each.type in SWITCHABLE]
+    switches = [
+        Switch(each, choices.off.isdisjoint(each.definitions)) for each in capabilities_of(switchable)
+    ]
+    discounts = any(each.key == HookPoint.DISCOUNTS for each in switchable)
+    return Controls(switches, choices.most_discount if discounts else None)

@@ -12,7 +12,7 @@ from common.web.forms.pages import done, form_page, saved
 from common.web.forms.widgets import RadioLines
 from common.web.methods import GET_OR_POST, require_safe
 from extensions.hooks import breaker, health
-from extensions.in_store.switches import switched_off
+from extensions.in_store.switches import choices_of
 from installations.models import Installation
 from merchants.access import MerchantRequest, active_page, app_page
 from merchants.installed.app import InstalledApp
@@ -70,7 +70,7 @@ def _page(request: MerchantRequest, app: InstalledApp, data: QueryDict | None = 
         "app": app,
         "installation": installation,
         "budget": f"{BUDGET_SECONDS:g} seconds",
-        "parts": at_checkout(app, switched_off(installation), refuses=refuses),
+        "parts": at_checkout(app, choices_of(installation).off, refuses=refuses),
         "form": form,
     }
     return form_page(request, "merchants/installed/checkout.html", context)

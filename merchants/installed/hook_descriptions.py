@@ -47,7 +47,7 @@ class AtCheckout:
 def at_checkout(
     app: InstalledApp, off: Set[UUID], *, refuses: bool = False, now: datetime | None = None
 ) -> list[AtCheckout]:
-    """Everything that the app does there, in the order of a checkout. `off` is from `switched_off`. One statement."""
+    """Everything that the app does there, in the order of a checkout. `off` are the ids of what is switched off. One statement."""
     now = now or timezone.now()
     calls = HookCall.objects.filter(installation=app.installation)
     healths = health.healths_of(calls, app.hooks, now=now) if app.hooks else {}

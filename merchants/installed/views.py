@@ -9,7 +9,7 @@ from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from extensions.in_store.switches import controls_of, switched_off
+from extensions.in_store.switches import choices_of, controls_of
 from extensions.services.extension_states import change_controls
 from installations.queries import granted_by, history_of, installations_of
 from merchants.access import MerchantRequest, app_page, merchant_page
@@ -43,8 +43,8 @@ def installed(request: MerchantRequest) -> HttpResponse:
 @app_page
 def installation(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     """What the app needs and did, what it costs and may do, with its switches; POST saves them."""
-    installation, off = app.installation, switched_off(app.installation)
-    controls = controls_of(installation, app.definitions, off)
+    installation, choices = app.installation, choices_of(app.installation)
+    controls = controls_of(choices, app.definitions)
     form = ControlsForm(controls, typed(request))
 
     def save() -> HttpResponse:
@@ -54,12 +54,12 @@ def installation(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     if response := saved(request, form, save):
         return response
     entries = granted_by(installation, with_last_uses(history_of(installation)))
-    parts = at_checkout(app, off)
+    parts = at_checkout(app, choices.off)
     context = {
         "app": app,
         "form": form,
         "activity": activity_of(installation, parts),
-        "cost": cost_of(app, parts, off),
+        "cost": cost_of(app, parts, choices.off),
         "installation": installation,
         "question": question_of(app, entries),
         "grants": grants_of(installation, entries),

@@ -10,14 +10,13 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from config.demo.history import lead_to_no_server, order_times, write_history
-from config.demo.order_bell import connect_sample_app
-from config.demo.people import merchants_shop, seed
+from config.demo.beginning import begin
+from config.demo.people import merchants_shop
 from extensions.models import HookCall
 from installations.models import Installation
 from marketplace.models import App
 from stores.models import MerchantNews, Order
-from tests.pages import HTML
+from tests.pages import HTML, words_of
 from webhooks.enums import WAITING
 from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Erasure, Event
 
@@ -31,9 +30,7 @@ def begun(settings: Any, tmp_path: Path) -> datetime:
     """When a demo has started for the first time."""
     settings.DEBUG = settings.ALLOW_LOCAL_DESTINATIONS = True
     now = timezone.now()
-    assert seed(busy=order_times(now))
-    connect_sample_app(state_file=tmp_path / "state", url="http://localhost:9")
-    write_history(now=now)
+    begin(state_file=tmp_path / "state", url="http://localhost:9", now=now)
     return now
 
 
@@ -56,7 +53,7 @@ def test_made_apps_and_stores_can_do_nothing(begun: datetime) -> None:
     assert not made.exclude(webhook_url="").exists()
     assert not Installation.objects.filter(app__in=made).exclude(token_digest=None).exists()
     people = User.objects.exclude(email__in=SIGN_INS)
-    assert people.count() == 7
+    assert people.count() == 10
     assert not any(person.has_usable_password() for person in people)
     assert not any(business.products.exists() for person in people for business in person.businesses.all())
 
@@ -77,15 +74,49 @@ def test_figures_agree_with_the_rows(begun: datetime) -> None:
     assert counted.latest("date").failed == 0
 
 
-def test_second_start_writes_nothing_and_pages_say_what_is_made(begun: datetime) -> None:
+def test_second_start_writes_nothing_and_pages_say_what_is_made(
+    begun: datetime, settings: Any, tmp_path: Path
+) -> None:
     before = Order.objects.count()
-    assert not seed(busy=order_times(timezone.now()))
+    begin(state_file=tmp_path / "state", url="http://localhost:9")
     assert Order.objects.count() == before
-    assert "made up" in lead_to_no_server()
+    assert "made up" in settings.FOOTER_NOTE
+
+
+def test_orders_are_paid_in_every_way_and_one_was_partly_refunded(begun: datetime, client: Client) -> None:
+    client.force_login(User.objects.get(email="merchant@example.com"))
+
+    def shown(**of: Any) -> str:
+        order = Order.objects.filter(business=merchants_shop(), **of).latest("id")
+        return words_of(client.get(f"/merchant/orders/{order.pk}/", headers=HTML))
+
+    assert "By the app Order Bell" in shown(payment__status="COMPLETED")
+    assert "Payment expired" in shown(payment__status="EXPIRED")
+    assert "Payment failed" in shown(payment__status="FAILED")
+    assert "A part of it was missing" in shown(refunded__gt=0)
+    assert "failed when asked" in shown(validation="NOT_VALIDATED")
+
+
+@pytest.mark.parametrize(
+    ("person", "path", "words"),
+    [
+        ("reviewer", "/admin/marketplace/submission/", ("Thank You Notes", "Tax Ledger", "Shelf Watch")),
+        ("developer", "/portal/apps/stamp-card/review/", ("Answer it with 401",)),
+        ("developer", "/portal/apps/stamp-card/release/", ("Complete", "3 of 3", "34 of 2,040")),
+        ("developer", "/portal/apps/order-bell/members/", ("Kim Novak", "Vera Ruiz")),
+        ("merchant", "/merchant/staff/", ("Pia Nilsen", "Aiko Mori")),
+    ],
+)
+def test_page_of_the_demo_has_something_to_show(
+    begun: datetime, client: Client, person: str, path: str, words: tuple[str, ...]
+) -> None:
+    client.force_login(User.objects.get(email=f"{person}@example.com"))
+    page = words_of(client.get(path, headers=HTML))
+    assert [each for each in words if each not in page] == []
 
 
 def test_new_port_needs_no_answer_of_a_made_store(begun: datetime, tmp_path: Path) -> None:
-    connect_sample_app(state_file=tmp_path / "state", url="http://localhost:10")
+    begin(state_file=tmp_path / "state", url="http://localhost:10")
     app = App.objects.get(slug="order-bell")
     active = app.installations.filter(uninstalled_at=None, is_test=False)
     assert not active.filter(needs_reconsent=True).exists()
@@ -94,7 +125,6 @@ def test_new_port_needs_no_answer_of_a_made_store(begun: datetime, tmp_path: Pat
 
 
 def test_install_of_a_made_app_ends_at_a_page_that_says_so(begun: datetime, client: Client) -> None:
-    lead_to_no_server()
     version = App.objects.get(slug="stamp-card").approved_version
     assert version
     path = version.redirect_url.partition("//")[2].partition("/")[2]
@@ -102,8 +132,7 @@ def test_install_of_a_made_app_ends_at_a_page_that_says_so(begun: datetime, clie
 
 
 def test_without_history_the_demo_has_its_one_app(settings: Any, tmp_path: Path) -> None:
-    settings.DEBUG = True
-    seed()
-    connect_sample_app(state_file=tmp_path / "state", url="http://localhost:9")
+    settings.DEBUG, settings.DEMO_HISTORY = True, False
+    begin(state_file=tmp_path / "state", url="http://localhost:9")
     assert App.objects.get().slug == "order-bell"
-    assert lead_to_no_server() == ""
+    assert settings.FOOTER_NOTE == ""

@@ -19,7 +19,7 @@ from conformance.models import Run
 from developers.sdks.packages import NODE, PACKAGES, PYTHON
 from extensions.models import HookCall
 from marketplace.models import Picture
-from stores.models import ProductPicture, SitePage
+from stores.models import ProductPicture
 
 PLATFORM, STORES = "platform", "stores"
 URLCONFS = {PLATFORM: settings.ROOT_URLCONF, STORES: "config.store_urls"}
@@ -130,88 +130,81 @@ def subject_of(route: Route, subjects: dict[str, Subject]) -> Subject:
 
 def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
     """By the beginning of a route: the cast of `tools.screenshots`, each with what is theirs."""
-    dana, sent, desk, framed = cast.dana, cast.sent, cast.desk, cast.framed
+    devi, mary, sent, at_bakery = cast.devi, cast.mary, cast.sent, cast.at_shop["bell"]
     rae = User.objects.create_superuser("root@example.com", name="Root")
-    call = HookCall.objects.filter(definition__app=cast.rates).latest("id")
+    call = HookCall.objects.filter(definition__app=cast.bell).latest("id")
     now = timezone.now()
     run = Run.objects.create(
-        app=cast.rates, sender=Sender.PLATFORM, status=RunStatus.PASSED, deadline_at=now, ended_at=now
+        app=cast.bell, sender=Sender.PLATFORM, status=RunStatus.PASSED, deadline_at=now, ended_at=now
     )
-    order = {"order_id": desk["paid"].pk, "product_id": desk["product"].pk, "review_id": desk["review"].pk}
+    order = {"order_id": cast.orders["paid"].pk, "product_id": cast.product.pk, "review_id": cast.review.pk}
+    of_store = {"page_id": cast.about.pk, "placement_id": cast.block.pk, "erasure_id": cast.erased.pk}
     of_app = {
-        "slug": cast.stars.slug,
-        "app_id": cast.stars.pk,
+        "slug": cast.bell.slug,
+        "app_id": cast.bell.pk,
         "webhook_id": sent["good"].pk,
         "delivery_id": sent["failed"].pk,
-        "call_id": sent["calls"]["order"].pk,
-        "thread_id": sent["calls"]["order"].pk,
+        "call_id": cast.calls["order"].pk,
+        "thread_id": cast.calls["order"].pk,
         "section": "access",
         "listener_id": "nothing",
-        "member_id": "nothing",
+        "member_id": cast.membership.pk,
+        "save_id": cast.first_save.pk,
+        "run_id": run.pk,
+        "number": 1,
         "export_id": "nothing",
     }
     return {
-        "": Subject(None, {"key": "nothing", "slug": cast.store["shop"].slug}),
+        "": Subject(None, {"key": "nothing", "slug": cast.shop.slug}),
         "sdk/python/": Subject(None, {"name": PYTHON, "file": PACKAGES[PYTHON].file_name}),
         "sdk/node/": Subject(None, {"file": PACKAGES[NODE].file_name}),
         "app-api/": Subject(None, of_app | order | {"slug": "bread"}),
         "webhooks/": Subject(None, of_app),
-        "developer/": Subject(None, of_app | {"number": 1, "check_id": "nothing", "store_id": "nothing"}),
+        "developer/": Subject(None, of_app | {"check_id": "nothing", "store_id": "nothing"}),
         "accounts/login/": Subject(None, {}),
         "accounts/register/": Subject(None, {}),
         "accounts/security/": Subject(cast.theo, {"pk": 1}),
         "oauth/authorize": Subject(
-            cast.mira, {}, f"response_type=code&client_id={cast.bell.client_id}&state=xyz"
+            mary, {}, f"response_type=code&client_id={cast.bell.client_id}&state=xyz"
         ),
-        "accounts/": Subject(dana, {"token": "x", "token_id": "x", "key": "x-x", "uidb36": "x", "pk": 1}),
-        "search/": Subject(dana, {}, "q=order"),
-        "docs/": Subject(dana, {"slug": "products", "operation": "listProducts", "name": "order.created"}),
-        "docs/guides/": Subject(dana, {"slug": "quickstart"}),
-        "portal/": Subject(dana, of_app),
-        "portal/apps/%(slug)s/versions/": Subject(dana, {"slug": cast.till.slug, "number": 1}),
-        "portal/apps/%(slug)s/members/": Subject(dana, {"slug": cast.till.slug, "member_id": cast.membership.pk}),
-        "portal/invitations/": Subject(dana, {"token": "x"}),
-        "portal/apps/%(slug)s/manifest/history/": Subject(dana, {"slug": cast.till.slug, "save_id": cast.first_save.pk}),
-        "portal/apps/%(slug)s/checks/": Subject(dana, {"slug": run.app.slug, "run_id": run.pk}),
+        "accounts/": Subject(devi, {"token": "x", "token_id": "x", "key": "x-x", "uidb36": "x", "pk": 1}),
+        "search/": Subject(devi, {}, "q=order"),
+        "docs/": Subject(devi, {"slug": "products", "operation": "listProducts", "name": "order.created"}),
+        "docs/guides/": Subject(devi, {"slug": "quickstart"}),
+        "portal/": Subject(devi, of_app),
+        "portal/invitations/": Subject(devi, {"token": "x"}),
         "portal/apps/%(slug)s/hooks/": Subject(
-            dana,
+            devi,
             {
-                "slug": cast.rates.slug,
+                "slug": cast.bell.slug,
                 "point": call.definition.content["hookPoint"],
                 "call_id": call.pk,
                 "installation_id": call.installation_id,
             },
         ),
-        "merchant/": Subject(dana, order | {"page_id": desk["page"].pk, "erasure_id": desk["erased"].pk}),
-        "merchant/staff/": Subject(cast.mira, {"member_id": cast.staff_row.pk}),
-        "merchant/invitations/": Subject(cast.mira, {"token": "x"}),
-        "merchant/businesses/%(business_id)s/": Subject(cast.sofia, {"business_id": cast.staff_row.business_id}),
-        "merchant/pages/": Subject(
-            cast.framed["shop"].owner, {"page_id": framed["page"].pk, "placement_id": framed["block"].pk}
-        ),
+        "merchant/": Subject(mary, order | of_store | {"member_id": cast.staff_row.pk}),
+        "merchant/invitations/": Subject(mary, {"token": "x"}),
+        "merchant/businesses/%(business_id)s/": Subject(cast.aiko, {"business_id": cast.staff_row.business_id}),
         "merchant/apps/": Subject(
-            cast.framed["shop"].owner,
+            mary,
             {
-                "installation_id": framed["installation"].pk,
-                "embed_id": framed["chat"].pk,
-                "page_id": "summary",
+                "installation_id": at_bakery.pk,
+                "embed_id": cast.ring.pk,
+                "page_id": "overview",
                 "point": "order.validate",
             },
         ),
-        "merchant/apps/%(installation_id)s/checkout/": Subject(
-            cast.mira, {"installation_id": cast.at_shop["working"].pk, "point": "order.validate"}
-        ),
-        "marketplace/": Subject(cast.mira, {"slug": cast.bell.slug}),
+        "marketplace/": Subject(mary, {"slug": cast.bell.slug}),
         "media/": Subject(None, {"picture_id": Picture.objects.latest("id").pk}),
         "media/stores/": Subject(None, {"picture_id": ProductPicture.objects.latest("id").pk}),
-        "admin/": Subject(rae, {"id": dana.pk, "app_label": "accounts", "url": "x", "content_type_id": 1, "object_id": 1}),
+        "admin/": Subject(rae, {"id": devi.pk, "app_label": "accounts", "url": "x", "content_type_id": 1, "object_id": 1}),
         **_admin(rae),
         "stores/": Subject(
             None,
             {
-                "product_slug": desk["product"].slug,
-                "page_slug": SitePage.objects.get(pk=desk["page"].pk).slug,
-                "key": cast.store["orders"]["waiting"],
+                "product_slug": cast.product.slug,
+                "page_slug": cast.about.slug,
+                "key": cast.orders["waiting"].key,
             },
         ),
         "stores/media/": Subject(None, {"picture_id": Picture.objects.latest("id").pk}),

@@ -41,8 +41,8 @@ class Sweep:
     """Asks for pages, and collects what failed."""
 
     def __init__(self) -> None:
-        self.cast = everybody.seed("http://127.0.0.1:9")
-        self.store = urlsplit(store_url(self.cast.store["shop"].slug))
+        self.cast = everybody.seed()
+        self.store = urlsplit(store_url(self.cast.shop.slug))
         self.subjects = subjects_of(self.cast)
         people = {each.person for each in self.subjects.values()} | {self.cast.sam, self.cast.noor}
         self.visitors = {person: Visitor(person) for person in people}

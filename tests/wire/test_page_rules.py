@@ -98,7 +98,7 @@ def test_page_takes_few_statements(sweep: Sweep) -> None:
         of_an_app = route.form.startswith("merchant/apps/%(installation_id)s/")
         others = sweep.cast.at_shop.values() if of_an_app else ()
         more = [
-            replace(subject, person=sweep.cast.mira, values=subject.values | {"installation_id": each.pk})
+            replace(subject, person=sweep.cast.mary, values=subject.values | {"installation_id": each.pk})
             for each in others
         ]
         for each in (subject, *more):
@@ -132,8 +132,8 @@ def test_what_was_sent_signed_out_leads_to_sign_in_and_then_to_a_page(sweep: Swe
 @pytest.mark.spec("Contract 2 Developer API", "Another developer's app is a 404, in the portal too")
 def test_what_is_another_ones_is_not_found(sweep: Sweep) -> None:
     cast = sweep.cast
-    merchants = dict.fromkeys((cast.mira, cast.sofia, cast.framed["shop"].owner), (cast.noor, cast.dana))
-    strangers = {cast.dana: (cast.sam,)} | merchants  # Dana is the developer of the merchants' apps
+    merchants = dict.fromkeys((cast.mary, cast.aiko), (cast.noor, cast.devi))
+    strangers = {cast.devi: (cast.sam,)} | merchants  # Devi is the developer of the merchants' apps
     for route, subject in pages(sweep):
         if not route.parameters or not route.form.startswith(OF_SOMEBODY):
             continue

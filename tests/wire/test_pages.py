@@ -107,8 +107,7 @@ AFTER_A_SEARCH = {"merchant-customer-erase"}  # without one it leads back
 @pytest.mark.django_db
 def test_page_is_there_for_its_people_only(settings: Any, role: str, index: int) -> None:
     settings.DEBUG = settings.ALLOW_LOCAL_DESTINATIONS = True
-    cast = everybody.seed("http://127.0.0.1:9")
-    cast.lena = cast.framed["shop"].owner
+    cast = everybody.seed()
     browser = Client()
     if role != "anonymous":
         browser.force_login(getattr(cast, role))

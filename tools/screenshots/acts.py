@@ -6,6 +6,8 @@ from playwright.sync_api import Page
 
 from tools.screenshots import cast as everybody
 
+PASSWORD = "extension-demo"  # of the demo, whose module needs Django
+
 
 def press(*names: str) -> Callable[[Page], None]:
     """Presses buttons, one after the other."""
@@ -94,21 +96,21 @@ def add_endpoint(page: Page) -> None:
 
 
 def change_address(page: Page) -> None:
-    page.get_by_label("New e-mail address").fill("dana@new.example.com")
+    page.get_by_label("New e-mail address").fill("devi@new.example.com")
     press("Send link")(page)
 
 
 def prove(page: Page) -> None:
     """Enters the password where the page asks for it, which it does once."""
     if "/accounts/prove/" in page.url:
-        page.get_by_label("Password", exact=True).fill("correct horse battery")
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
         press("Continue")(page)
 
 
 def sign_in_as_theo(page: Page) -> None:
     """Up to the second step, which asks for a code."""
     page.get_by_label("E-mail").fill("theo@example.com")
-    page.get_by_label("Password", exact=True).fill("correct horse battery")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
     press("Sign in")(page)
 
 
@@ -182,7 +184,10 @@ def first_failed_call(page: Page) -> None:
 
 
 def frames_ready(page: Page) -> None:
-    """Waits until every frame of an app shows its page."""
+    """Waits until every frame of an app shows its page, which those further down do once they are in view."""
+    for frame in page.locator("iframe:visible").all():
+        frame.scroll_into_view_if_needed()
+        frame.content_frame.locator("body :visible").first.wait_for()
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(300)
 
@@ -219,7 +224,8 @@ def into_cart(page: Page) -> None:
 def cart_in_trouble(page: Page) -> None:
     into_cart(page)
     page.get_by_label("Quantity of Carrot Cake").fill("50")
-    press("Update quantities")(page)
+    page.keyboard.press("Tab")
+    page.locator(".trouble").wait_for()
 
 
 def to_checkout(page: Page) -> None:
@@ -232,13 +238,6 @@ def to_delivery(page: Page) -> None:
     page.get_by_label("Delivery", exact=True).check()
 
 
-def to_checkout_with_a_widget(page: Page) -> None:
-    press("Add to cart")(page)
-    page.get_by_role("link", name="Cart", exact=True).click()
-    page.get_by_role("link", name="Checkout").click()
-    frames_ready(page)
-
-
 def total(page: Page) -> None:
     to_delivery(page)
     page.get_by_label("Town").fill("Portside")
@@ -248,7 +247,8 @@ def total(page: Page) -> None:
 
 def empty_checkout(page: Page) -> None:
     to_delivery(page)
-    press("Place order")(page)
+    press("Place order")(page)  # which waits for the total
+    page.locator(".error-summary").wait_for()
 
 
 def search(words: str) -> Callable[[Page], None]:

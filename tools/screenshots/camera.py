@@ -6,7 +6,6 @@ a window of 320 pixels.
 """
 
 import os
-import socket
 import threading
 import time
 from argparse import ArgumentParser
@@ -24,9 +23,9 @@ os.environ.pop("DATABASE_URL", None)
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.app_site import AppSite
 from tests.browser.axe import violations
 from tests.browser.chromium import Watch, launch, overflow
+from tests.ports import free_port
 from tools.screenshots import cast as everybody
 from tools.screenshots.shots import SHOTS, Shot
 
@@ -60,9 +59,7 @@ def served() -> Iterator[tuple[str, str]]:
     """The whole site on a free port, in threads of this process; gives the addresses of platform and stores."""
     import django
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     origins = f"http://127.0.0.1:{port}", f"http://localhost:{port}"
     os.environ |= dict(zip(("BASE_URL", "STORES_URL"), origins, strict=True))
     django.setup()
@@ -76,6 +73,20 @@ def served() -> Iterator[tuple[str, str]]:
     threading.Thread(target=server.run, daemon=True).start()
     yield origins
     server.close()
+
+
+@contextmanager
+def sample_app() -> Iterator[Any]:
+    """The demo's `SampleApp`, for the cast to start."""
+    from django.conf import settings
+
+    from config.demo.sample_app import SampleApp
+
+    app = SampleApp(port=free_port(), state_file=settings.VAR_DIR / "sample-app.sqlite3")
+    try:
+        yield app
+    finally:
+        app.stop()
 
 
 def _counts(shot: Shot, page: Page) -> list[str]:
@@ -182,13 +193,11 @@ def main(arguments: list[str]) -> int:
     part, parts = map(int, options.part.split("/"))
     wanted = [shot for shot in SHOTS if not options.names or shot.name in options.names][part - 1 :: parts]
     TARGET.mkdir(parents=True, exist_ok=True)
-    with served() as origins, AppSite(*origins) as app_site:
-        app_site.pages |= {path: ("text/html", page.encode()) for path, page in everybody.FRAMES.items()}
-        cast = everybody.seed(app_site.url)
-        cast.lena = cast.framed["shop"].owner
+    with served() as origins, sample_app() as app:
+        cast = everybody.seed(app)
         with sync_playwright() as playwright:
             browser = launch(playwright)
-            camera = Camera(browser, [*origins, app_site.url], cast)
+            camera = Camera(browser, [*origins, app.url], cast)
             for shot in wanted:
                 camera.visit(shot, pictures=not options.no_pictures)
                 print(shot.name, flush=True)

@@ -11,10 +11,13 @@ from django.db import reset_queries, transaction
 from config.demo.history.apps import lead_to_no_server, list_apps
 from config.demo.history.calls import log_calls
 from config.demo.history.levels import count_objectives
+from config.demo.history.orders import keep_parts, pay_orders
+from config.demo.history.release import release_in_steps
 from config.demo.history.reviews import put_in_review
 from config.demo.history.sample_app import move_back
 from config.demo.history.stores import open_stores
 from config.demo.history.story import order_times
+from config.demo.history.teams import bring_people
 from config.demo.history.traffic import deliver
 from config.demo.history.visits import bring_visitors
 from config.demo.order_bell import SLUG
@@ -30,10 +33,14 @@ def write_history(*, now: datetime) -> None:
     sample_app = App.objects.select_related("approved_version", "developer").get(slug=SLUG)
     stores = open_stores(now=now)
     installation = move_back(app=sample_app, stores=stores, now=now)
+    bring_people(app=sample_app, stores=stores, now=now)
     made = list_apps(partner=sample_app.developer, stores=stores, now=now)
+    release_in_steps(app=made["stamp-card"])
     put_in_review(apps=made, now=now)
-    deliver(installation=installation, now=now)
+    pay_orders(installation=installation, now=now)
     log_calls(installation=installation, now=now)
+    keep_parts(installation=installation)
+    deliver(installation=installation, now=now)
     bring_visitors(business=installation.business)
     count_recent(now=now)
     count_objectives(now=now)

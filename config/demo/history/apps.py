@@ -1,4 +1,4 @@
-"""Five listed apps and two in review, of two developers. None has a server: an install ends at a page that says so."""
+"""Five listed apps and two that are new, of two developers. None has a server: an install ends at a page that says so."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,9 @@ NOTE: Final = "This is a demo. The month before its first start is made up, with
 
 @dataclass(frozen=True, slots=True)
 class MadeApp:
-    """`releases`: versions with the days since their approval, oldest first. `installs`: how many stores have it."""
+    """`releases`: versions with the days since their approval, oldest first. `installs`: how many stores have it, since `since` days
+    and longer.
+    """
 
     slug: str
     name: str
@@ -39,6 +41,7 @@ class MadeApp:
     alt: str
     releases: tuple[tuple[str, int], ...]
     installs: int = 0
+    since: int = 3
     by_partner: bool = False
     has_screenshot: bool = True
     manifest: tuple[tuple[str, Any], ...] = ()
@@ -81,7 +84,7 @@ LISTED: Final = (
         "Ten coffees, one free. Stamps are counted by themselves, and a block on your page shows the card.",
         "Customers need no app and no account: the e-mail address of the order is the card.",
         "A list of customers with the stamps on their cards, and who gets a free coffee next.",
-        (("1.0.0", 140), ("1.1.0", 47)), installs=3, by_partner=True,
+        (("1.0.0", 140), ("1.1.0", 47)), installs=3, since=48, by_partner=True,
         manifest=(_block("card", "Stamp card", "How many stamps until the next treat.", "stamp-card"),),
     ),
     MadeApp(
@@ -114,7 +117,7 @@ IN_REVIEW: Final = (
     MadeApp(
         "tax-ledger", "Tax Ledger", Category.ANALYTICS, "read_orders read_analytics",
         "Puts each order into the right column of your tax return, and exports the quarter for your accountant.",
-        "", "", (), by_partner=True, has_screenshot=False,
+        "", "", (), by_partner=True, has_screenshot=False, manifest=(_page("Tax ledger", "file-text", "tax-ledger"),),
     ),
 )  # fmt: skip
 
@@ -132,7 +135,7 @@ def list_apps(*, partner: User, stores: Sequence[Business], now: datetime) -> di
         [
             made_installation(
                 made[each.slug], stores[(number + first) % len(stores)],
-                now - timedelta(days=3 + 5 * number + first), made[each.slug].approved_version,
+                now - timedelta(days=each.since + 5 * number + first), made[each.slug].approved_version,
             )
             for first, each in enumerate(LISTED)
             for number in range(each.installs)
@@ -183,6 +186,8 @@ def _release(app: App, made: MadeApp, now: datetime) -> None:
         at = now - timedelta(days=days, hours=days % 9)
         app.version, app.status = name, AppStatus.APPROVED
         frozen = {field: getattr(app, field) for field in FROZEN_FIELDS}
+        if number < len(made.releases):  # the newest one came with a screenshot
+            frozen |= {"screenshot_ids": [], "alt_texts": {}}
         app.approved_version = AppVersion.objects.create(
             app=app,
             number=number,

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-from activity.models import ApiCall, ScopeUse
+from activity.models import ApiCall, ScopeUse, StoreScopeUse
 from activity.services.retention import KEPT
 from common.ids import id_at
+from config.demo.history.orders import METHOD
 from config.demo.history.story import DAYS, SEED, bad_hour
 from extensions.enums import CallOutcome, ExtensionType
+from extensions.hooks.handlers import METHODS_LEFT_OUT, NO_DISCOUNT, NOT_CHECKED, STORES_FEE
 from extensions.models import Definition, HookCall
 from installations.limits import REQUESTS_A_MINUTE
 from installations.models import Installation
@@ -54,6 +56,11 @@ def log_calls(*, installation: Installation, now: datetime) -> None:
     ScopeUse.objects.bulk_create(
         ScopeUse(app=installation.app, day=day, scope=scope, route=route, count=count)
         for (day, scope, route), count in used.items()
+    )
+    last_days = {scope: day for day, scope, _ in sorted(used)}
+    StoreScopeUse.objects.bulk_create(
+        StoreScopeUse(app=installation.app, installation=installation, scope=scope, last_day=day)
+        for scope, day in last_days.items()
     )
     ApiCall.objects.bulk_create(
         (_logged(installation, at, call, order, chance) for at, call, order in calls if at > now - KEPT),
@@ -109,6 +116,8 @@ def _points(order: Order) -> Iterator[str]:
     if order.delivery_method == DeliveryMethod.DELIVERY:
         yield HookPoint.SHIPPING_RATES
     yield from (HookPoint.DISCOUNTS, HookPoint.VALIDATE)
+    if order.payment_method == METHOD:
+        yield HookPoint.CREATE_PAYMENT
 
 
 ANSWERS: Final = {
@@ -116,6 +125,7 @@ ANSWERS: Final = {
     HookPoint.SHIPPING_RATES: '{"fee": 5.0}',
     HookPoint.DISCOUNTS: '{"discount": 0}',
     HookPoint.VALIDATE: '{"valid": true}',
+    HookPoint.CREATE_PAYMENT: '{"paymentUrl": "https://bell.example.com/pay/1", "invoiceId": "bell-1"}',
 }
 
 
@@ -128,11 +138,19 @@ def _answered(point: str, chance: random.Random) -> dict[str, object]:
     }
 
 
+FALLBACKS: Final = {
+    HookPoint.PAYMENT_METHODS: METHODS_LEFT_OUT,
+    HookPoint.SHIPPING_RATES: STORES_FEE,
+    HookPoint.DISCOUNTS: NO_DISCOUNT,
+    HookPoint.VALIDATE: NOT_CHECKED,
+}
+
+
 def _late(hook: Definition) -> dict[str, object]:
     timeout = hook.content["timeout"]
     return {
         "outcome": CallOutcome.TIMEOUT,
         "duration_ms": timeout,
         "problem": f"No answer within {timeout:,} ms.",
-        "fallback": "The store went on without this app.",
+        "fallback": FALLBACKS[HookPoint(hook.key)],
     }

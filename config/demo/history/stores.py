@@ -1,9 +1,11 @@
 """A second developer and six merchants with a store each. None of them has a password to sign in with."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from django.contrib.auth.hashers import make_password
+from django.utils.text import slugify
 
 from accounts.enums import MailKind, Role
 from accounts.models import Business, User
@@ -23,9 +25,11 @@ STORES: Final = (
 
 def open_stores(*, now: datetime) -> list[Business]:
     """The merchants' stores. They sell nothing, so no order can be placed in them."""
-    studio = _person(STUDIO, "Northwind Tools", Role.DEVELOPER, now - timedelta(days=420))
+    studio = made_person(STUDIO, "Northwind Tools", Role.DEVELOPER, now - timedelta(days=420))
     owners = [
-        _person(f"{name.split()[0].lower()}@{_slug(store)}.example", name, Role.MERCHANT, now - _age(number))
+        made_person(
+            f"{name.split()[0].lower()}@{slugify(store)}.example", name, Role.MERCHANT, now - _age(number)
+        )
         for number, (name, store, _, _) in enumerate(STORES)
     ]
     User.objects.bulk_create([studio, *owners])
@@ -33,34 +37,39 @@ def open_stores(*, now: datetime) -> list[Business]:
         Business(
             owner=owner,
             name=store,
-            slug=_slug(store),
+            slug=slugify(store),
             type=kind,
             address=address,
             created_at=owner.date_joined,
         )
         for owner, (_, store, kind, address) in zip(owners, STORES, strict=True)
     ]
-    sandbox = Business(
-        owner=studio,
-        name="Northwind Tools's sandbox",
-        slug="northwind-tools-sandbox",
-        is_sandbox=True,
-        created_at=studio.date_joined,
-    )
-    Business.objects.bulk_create([sandbox, *stores])
-    StoreTotals.objects.bulk_create(StoreTotals(business=each) for each in (sandbox, *stores))
+    write_stores([made_sandbox(studio), *stores])
     return stores
 
 
-def _person(email: str, name: str, role: Role, joined: datetime) -> User:
+def write_stores(stores: Sequence[Business]) -> None:
+    Business.objects.bulk_create(stores)
+    StoreTotals.objects.bulk_create(StoreTotals(business=each) for each in stores)
+
+
+def made_sandbox(developer: User) -> Business:
+    name = f"{developer.name}'s sandbox"
+    return Business(
+        owner=developer,
+        name=name,
+        slug=slugify(name),
+        is_sandbox=True,
+        created_at=developer.date_joined,
+    )
+
+
+def made_person(email: str, name: str, role: Role, joined: datetime) -> User:
+    """An unsaved one, whom nothing is mailed to."""
     password = make_password(None)  # that no one can enter
     return User(
         email=email, name=name, role=role, password=password, date_joined=joined, muted_mails=MailKind.values
     )
-
-
-def _slug(store: str) -> str:
-    return store.lower().replace(" ", "-")
 
 
 def _age(number: int) -> timedelta:

@@ -15,12 +15,10 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
-from django.utils import timezone
 
 from config.demo.background import Background
-from config.demo.history import lead_to_no_server, order_times, write_history
-from config.demo.order_bell import connect_sample_app
-from config.demo.people import DEVELOPER, MERCHANT, PASSWORD, REVIEWER, merchants_shop, seed
+from config.demo.beginning import begin
+from config.demo.people import DEVELOPER, MERCHANT, PASSWORD, REVIEWER, merchants_shop
 from config.demo.sample_app import SampleApp
 from config.demo.web_server import web_server
 from stores.addresses import store_url
@@ -65,18 +63,10 @@ class Command(BaseCommand):
         hosts = [host for host in (IPV4, IPV6) if _can_bind(host, port=0)]
         _check_free([(host, settings.PORT) for host in hosts] + [(IPV4, sample_app_port)])
         call_command("migrate", verbosity=0)
-        has_history = settings.DEMO_HISTORY and settings.DEBUG  # it belongs to the sample app
-        now = timezone.now()
-        is_new = seed(busy=order_times(now) if has_history else ())
         sample_app = SampleApp(
             port=sample_app_port, state_file=settings.VAR_DIR / "sample-app" / "state.sqlite3"
         )
-        credentials = None
-        if settings.DEBUG:  # else an app's addresses have to be HTTPS, and this one's are not
-            credentials = connect_sample_app(state_file=sample_app.state_file, url=sample_app.url)
-        if has_history and is_new:
-            write_history(now=now)
-        settings.FOOTER_NOTE = lead_to_no_server()
+        credentials = begin(state_file=sample_app.state_file, url=sample_app.url)
         connection.close()
         server = web_server(" ".join(f"{host}:{settings.PORT}" for host in hosts).replace("::1:", "[::1]:"))
         background = Background()

@@ -20,7 +20,7 @@ from developers.portal.apps.details_form import field_url
 from extensions.models import ReachRequest
 from extensions.submission import missing, suggested_version
 from installations.enums import HistoryKind
-from installations.models import HistoryEntry, Installation
+from installations.models import Installation
 from marketplace import rules
 from marketplace.enums import Criterion
 from marketplace.models import App
@@ -59,14 +59,16 @@ class Progress:
 def progress(app: App) -> Progress:
     """Counts every install on the sandbox store, including ended ones."""
     tests = Installation.objects.filter(app=app, is_own=True, is_review=False)
-    times = tests.aggregate(installed=Min("installed_at"), called=Max("last_used_at"))
+    confirmed = Q(history__kind=HistoryKind.ERASURE_CONFIRMED)
+    times = tests.aggregate(
+        installed=Min("installed_at"),
+        called=Max("last_used_at"),
+        confirmed=Min("history__at", filter=confirmed),
+    )
     answered = Attempt.objects.filter(
         delivery__webhook__installation__in=tests, http_status__range=(200, 299)
     )
-    confirmed = HistoryEntry.objects.filter(
-        installation__in=tests, kind=HistoryKind.ERASURE_CONFIRMED
-    ).aggregate(at=Min("at"))
-    return Progress(times["installed"], times["called"], answered.first(), confirmed["at"])
+    return Progress(times["installed"], times["called"], answered.first(), times["confirmed"])
 
 
 @dataclass(frozen=True, slots=True)
