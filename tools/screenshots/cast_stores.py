@@ -47,8 +47,10 @@ def orders_with_a_page(shop: Any) -> dict[str, Any]:
     placed = Order.objects.filter(business=shop)
     is_open = placed.exclude(status__in=("DELIVERED", "CANCELLED"))
     orders = {
-        "cash": placed.filter(payment=None, delivery_method="DELIVERY", discount__gt=0).latest("id"),
-        "paid": is_open.filter(payment__status="COMPLETED").latest("id"),
+        "cash": placed.filter(payment=None, refunded=0, delivery_method="DELIVERY", discount__gt=0).earliest(
+            "id"
+        ),
+        "paid": is_open.filter(payment__status="COMPLETED").earliest("id"),
         "expired": is_open.get(payment__status="EXPIRED"),
         "failed": is_open.get(payment__status="FAILED"),
         "waiting": is_open.latest("id"),
@@ -68,7 +70,8 @@ def orders_with_a_page(shop: Any) -> dict[str, Any]:
     Payment.objects.update_or_create(order=orders["waiting"], defaults=due)
     method = {"payment_method": METHOD, "payment_method_name": "Bell Pay"}
     Order.objects.filter(pk=orders["waiting"].pk).update(**method)
-    for name, order in orders.items():
+    for name in ("cash", "paid", "expired", "failed", "waiting", "refunded"):
+        order = orders[name]
         order.key = name.ljust(32, "x")
         Order.objects.filter(pk=order.pk).update(page_key_digest=digest(order.key))
     return orders
