@@ -53,6 +53,7 @@ def in_shadow(developer: Any, reviewer: Any) -> Any:
 
     from django.utils import timezone
 
+    from config.demo.history.release import figures_until
     from extensions.enums import CallOutcome
     from extensions.models import ShadowCall
     from installations.models import Installation
@@ -80,12 +81,9 @@ def in_shadow(developer: Any, reviewer: Any) -> Any:
     version = approve(submission=second, reviewer=reviewer)
     follow_all()
     now = timezone.now()
-    ended = Release.objects.get(
-        version__app__slug="stamp-card", final_health__isnull=False
-    )  # the same figures
     Release.objects.filter(version=version).update(
         started_at=now - timedelta(hours=22), step_at=now - timedelta(hours=22), watched_from=now - timedelta(hours=22),
-        final_health=ended.final_health,
+        final_health=figures_until(now),
     )  # fmt: skip
     outside = list(Installation.objects.filter(app=app).exclude(followed_version=version).order_by("id"))
     wrong = {

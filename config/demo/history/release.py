@@ -18,11 +18,12 @@ def release_in_steps(*, app: App) -> None:
     ended = began + timedelta(hours=HOURS)
     Release.objects.create(
         version=newest, earlier=earlier, mode=ReleaseMode.STEPS, started_at=began, step_at=ended - timedelta(hours=9),
-        watched_from=began, ended_at=ended, final_health=_health(ended),
+        watched_from=began, ended_at=ended, final_health=figures_until(ended),
     )  # fmt: skip
 
 
-def _health(ended: datetime) -> dict[str, Any]:
+def figures_until(ended: datetime) -> dict[str, Any]:
+    """As a release keeps them at its end."""
     hour = ended.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     history = [
         {
