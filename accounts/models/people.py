@@ -1,6 +1,7 @@
 """People and the businesses they own."""
 
 from typing import ClassVar
+from uuid import UUID
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
@@ -106,8 +107,8 @@ class BusinessQuerySet(models.QuerySet["Business"]):
     def owned_by(self, user: User) -> "BusinessQuerySet":
         return self.filter(owner=user)
 
-    def sandboxes_of(self, user: User) -> "BusinessQuerySet":
-        """The lasting one, and throwaway stores."""
+    def sandboxes_of(self, user: User | UUID) -> "BusinessQuerySet":
+        """The lasting one, and throwaway stores, of a person or of the one with this id."""
         return self.filter(owner=user, is_sandbox=True)
 
     def sandboxes(self) -> "BusinessQuerySet":

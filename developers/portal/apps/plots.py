@@ -217,7 +217,7 @@ def _installs(subject: Plotted, marks: Sequence[Mark]) -> Chart:
     axis = subject.axis
     counted = Installation.objects.in_stores().filter(app=subject.app)
     if subject.is_sandbox:
-        own = Business.objects.sandboxes().filter(owner=subject.app.developer_id)
+        own = Business.objects.sandboxes_of(subject.app.developer_id)
         counted = Installation.objects.filter(app=subject.app, business__in=own)
     counts = install_days(counted, Span(len(axis.begins), axis.step), now=axis.begins[-1])
     series = [
