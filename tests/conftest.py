@@ -15,6 +15,7 @@ from django.utils import timezone
 from accounts.models import Business, User
 from activity.log import CallLog
 from common.observability.objectives import UnwrittenCounts
+from common.processes import redis_client
 from common.processes.write_behind import WriteBehind
 from common.web.limits import rate_limits
 from common.web.requests import Request
@@ -35,8 +36,9 @@ django.test.client.WSGIRequest = Request  # type: ignore[misc, attr-defined]  # 
 
 @pytest.fixture(autouse=True)
 def _fresh_cache(settings: Any) -> Iterator[None]:
-    """Each test begins with an empty cache and nothing counted, without emptying anybody's Redis."""
+    """Each test begins with an empty cache, nothing counted, and servers that have not failed, without emptying anybody's Redis."""
     settings.CACHES = {"default": settings.CACHES["default"] | {"KEY_PREFIX": uuid4().hex}}
+    redis_client.circuit.cache_clear()
     rate_limits.counter.cache_clear()
     yield
     rate_limits.counter.cache_clear()
