@@ -70,7 +70,7 @@ SHOWN: dict[str, list[Step]] = {
     "owner of an app": [("sam_becomes", "")],
     "test install of who leaves": [("sam_becomes", "")],
 }  # fmt: skip
-WITHIN, STEPS = 40, 12  # lives of a search without a protection, and steps of what it finds
+WITHIN, STEPS = 60, 12  # lives of a search without a protection, and steps of what it finds
 # What takes the search longer, most often: they need four or five steps in a row, before a code or a page is too old, or what
 # happens once in a life.
 RARE = (
