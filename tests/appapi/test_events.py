@@ -262,6 +262,7 @@ def test_numbers_that_a_crash_gives_again_hide_no_event(api: Client, sandbox: Bu
     assert names(read(api, start)) == ["review.created"]
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.spec("Contract 5 Webhooks", "Nothing ever appears before a cursor that was handed out")
 def test_no_event_appears_behind_the_reader(

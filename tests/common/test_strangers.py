@@ -57,6 +57,7 @@ def test_what_is_there_in_time_needs_no_place() -> None:
         assert visit(lambda: strangers.result(quick, "mine")) == "answer"
 
 
+@pytest.mark.long
 @RULE
 @pytest.mark.timed
 def test_who_has_a_place_waits_to_the_end() -> None:

@@ -57,6 +57,7 @@ def order(token: str, product: Any) -> Any:
     return Client().post("/app-api/orders", body, content_type="application/json", headers=headers)
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 @pytest.mark.timed
 def test_log_of_the_main_flow_has_no_secret_and_nothing_of_a_person(

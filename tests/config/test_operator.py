@@ -29,6 +29,7 @@ def test_production_has_nothing_to_warn_of(tmp_path: Path) -> None:
     assert "no issues" in checked.stdout
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 8 Running it", "ALLOW_LOCAL_DESTINATIONS works with DEBUG only")
 @pytest.mark.parametrize("command", [("manage.py", "migrate"), ("-c", "import config.wsgi")])
 def test_local_destinations_stop_every_start_without_debug(tmp_path: Path, command: tuple[str, ...]) -> None:
@@ -37,6 +38,7 @@ def test_local_destinations_stop_every_start_without_debug(tmp_path: Path, comma
     assert "ALLOW_LOCAL_DESTINATIONS works only with DEBUG" in refused.stderr
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 8 Running it", "Without DEBUG, a start names the server that no variable names")
 @pytest.mark.parametrize("command", [("manage.py", "migrate"), ("-c", "import config.wsgi")])
 @pytest.mark.parametrize("variable", ["DATABASE_URL", "REDIS_URL", "EMAIL_URL"])

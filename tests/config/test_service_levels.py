@@ -173,6 +173,7 @@ def test_endpoints_that_hang_are_late_by_themselves(
     assert counted() == ({"first_attempts": (0, 1)} if counts else {})
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("status", "expected"), [(200, (1, 0)), (500, (0, 1))])
 def test_erasures_are_good_once_the_app_confirms_them(

@@ -443,6 +443,7 @@ def test_check_that_never_ends_is_ended_and_named(
     assert end_overdue(now=timezone.now() + timedelta(hours=1)) == 0
 
 
+@pytest.mark.long
 def test_operator_turns_the_weekly_checks_off(dana: User, reviewer: Client, settings: Any) -> None:
     (app,) = apps_at(dana, "a.example.com")
     WeeklyCheck.objects.create(

@@ -133,6 +133,7 @@ def test_installs_that_ended_count_in_the_total(api: Api, app: App, shop: Busine
     }
 
 
+@pytest.mark.long
 @pytest.mark.spec(DEFINITIONS, "Installs on sandboxes and test installs don't count")
 def test_test_installs_and_sandboxes_are_left_out(
     api: Api, app: App, sandbox: Business, sam: User, browser: Client
@@ -154,6 +155,7 @@ def test_test_installs_and_sandboxes_are_left_out(
     assert "Test installs and sandbox stores aren't counted." in page(browser, app)
 
 
+@pytest.mark.long
 @pytest.mark.spec(DEFINITIONS, "Analytics: deliveries count by their newest attempt")
 @pytest.mark.spec(DEFINITIONS, "Latency is of attempts with an HTTP answer")
 def test_deliveries_by_their_newest_attempt(api: Api, app: App, at_shop: Webhook) -> None:
@@ -173,6 +175,7 @@ def test_deliveries_by_their_newest_attempt(api: Api, app: App, at_shop: Webhook
     assert figures["averageWebhookLatencyMs"] == (40 + 20 + 30 + 10) / 4
 
 
+@pytest.mark.long
 @pytest.mark.spec(DEFINITIONS, "Analytics: thirty UTC days, oldest first, with zeros")
 def test_days_begin_at_midnight_utc(api: Api, app: App, mira: User, at_shop: Webhook) -> None:
     first, midnight = datetime(2026, 10, 22, tzinfo=UTC), datetime(2026, 11, 20, tzinfo=UTC)

@@ -124,6 +124,7 @@ def test_platform_that_is_away_is_said_and_the_rest_is_shown(store: Store) -> No
     assert "Your rules at the checkout" in shown
 
 
+@pytest.mark.long
 def test_app_without_client_credentials_lets_nobody_in(
     start_app: Callable[..., SampleApp], store: Store, tmp_path: Path
 ) -> None:

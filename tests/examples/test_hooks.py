@@ -79,6 +79,7 @@ def test_delivery_is_free_from_an_amount(
     assert store.hook("checkout.shipping_rates", **asked) == {"fee": fee}
 
 
+@pytest.mark.long
 @pytest.mark.spec("Events/Hook calls", "order.validate: valid, and a reason shown to the customer")
 def test_too_many_of_one_product_are_refused_with_a_reason(store: Store) -> None:
     assert store.hook("order.validate", items=items(12, 12), **ORDER) == {"valid": True}
@@ -114,6 +115,7 @@ def test_merchants_settings_change_the_checkout(store: Store) -> None:
     assert not store.hook("order.validate", items=items(3), **ORDER)["valid"]
 
 
+@pytest.mark.long
 def test_settings_are_asked_for_once_while_a_shopper_checks_out(store: Store) -> None:
     asked = store.platform.calls.count("GET /app-api/installation")
     for _ in range(5):

@@ -98,6 +98,7 @@ def test_nothing_is_shown_that_was_not_offered(
     assert "Harbour Bakery" not in app.page()
 
 
+@pytest.mark.long
 @pytest.mark.spec("Events/Signature", "The webhook secret of the installation signs the app-defined webhook")
 def test_app_defined_webhook_is_verified_with_the_installations_secret(
     browser: Browser, app: SampleApp, platform: FakePlatform
@@ -253,6 +254,7 @@ def test_uninstalling_from_the_app(browser: Browser, app: SampleApp, platform: F
     assert "deleted when the platform asks for it" in app.store(installation_id)
 
 
+@pytest.mark.long
 @pytest.mark.spec("Events/Data erasure", "The receiving app must delete all stored data and answer 2xx")
 def test_erasure_is_proven_on_the_page(
     browser: Browser, app: SampleApp, platform: FakePlatform, state_file: Path
@@ -290,6 +292,7 @@ def test_install_again_replaces_the_ended_one(
     assert app.page().count('class="store"') == 1
 
 
+@pytest.mark.long
 def test_consent_given_again_gives_a_new_token_and_keeps_the_webhook(
     browser: Browser, app: SampleApp, platform: FakePlatform, state_file: Path
 ) -> None:
@@ -301,6 +304,7 @@ def test_consent_given_again_gives_a_new_token_and_keeps_the_webhook(
     assert platform.deliver(webhook, "order.created", ORDER).status_code == 200
 
 
+@pytest.mark.long
 def test_restart_keeps_the_installation(
     browser: Browser,
     app: SampleApp,

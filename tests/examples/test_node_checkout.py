@@ -68,6 +68,7 @@ def placed(api: Client, quantity: int, business: Business, **fields: Any) -> Any
     return api.post("/app-api/orders", order | fields, content_type="application/json")
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 4 Placing an order", "Validate, discounts, shipping, save, then the payment")
 def test_order_passes_the_five_hooks_of_an_app_in_node(
     bell: str, app: App, installation: Installation, sandbox: Business

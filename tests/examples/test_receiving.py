@@ -128,6 +128,7 @@ def test_what_a_stranger_sends_is_escaped_and_harmless(connected: Started, platf
     assert len(app.received()[0]["data"]) <= 4096
 
 
+@pytest.mark.long
 def test_restart_keeps_stores_and_webhooks(
     connected: Started, platform: FakePlatform, start_app: Callable[..., SampleApp]
 ) -> None:
@@ -156,6 +157,7 @@ def test_only_the_newest_two_hundred_are_kept(connected: Started) -> None:
     assert [call["number"] for call in app.received()] == list(range(210, 10, -1))
 
 
+@pytest.mark.long
 @pytest.mark.spec("Events/Data erasure", "The receiving app must delete all stored data and answer 2xx")
 def test_data_erasure_deletes_the_store_and_a_repeat_is_still_acknowledged(
     connected: Started, platform: FakePlatform, state_file: Path, start_app: Callable[..., SampleApp]

@@ -206,6 +206,7 @@ def test_pinned_script_leaves_pages_while_it_does_not_match(
     assert subjects()[1:] == ["Loyalty Stars: a script is on stores’ pages again"]
 
 
+@pytest.mark.long
 def test_each_of_several_pins_of_a_script_counts(
     app: App, server: Receiver, hours: Hours, dana: User, shop: Business
 ) -> None:

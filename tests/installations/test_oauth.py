@@ -204,6 +204,7 @@ def test_own_test_install_narrowed_by_scope_stays_narrow(app: App, dana: User) -
     assert call(body["access_token"], "/app-api/products").status_code == 200
 
 
+@pytest.mark.long
 def test_own_test_install_without_scope_follows_the_working_copy(app: App, dana: User) -> None:
     update_app(app=app, changes={"scopes": ["read_products"]})
     body = install(dana, app)
@@ -243,6 +244,7 @@ def test_nobody_agrees_to_a_version_unseen(app: App, mira: User) -> None:
     assert client.post(address(app), answer | {"version": str(newer.pk)}).status_code == 302
 
 
+@pytest.mark.long
 def test_approval_between_consent_and_exchange_needs_consent(app: App, mira: User) -> None:
     factories.approve(app, scopes=["read_products"])
     code = code_for(mira, app)
@@ -261,6 +263,7 @@ def test_approval_that_adds_no_scopes_needs_no_consent_to_those_left_out(app: Ap
     assert call(token).json()["needsReConsent"] is False
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 3 OAuth", "An approval that adds scopes sets needsReConsent on production installs"
 )
@@ -289,6 +292,7 @@ def test_consent_again_to_the_same_scopes_leaves_out_what_was_added_meanwhile(ap
     assert call(token).json()["needsReConsent"] is False
 
 
+@pytest.mark.long
 def test_scope_taken_away_between_consent_and_exchange_is_not_granted(app: App, mira: User) -> None:
     factories.approve(app, scopes=TWO)
     code = code_for(mira, app)
@@ -314,6 +318,7 @@ def test_developer_installs_the_own_app_in_any_status(
     assert body["webhookSecret"].startswith("whsec_test_")
 
 
+@pytest.mark.long
 def test_developer_installs_the_listed_app_of_another_on_the_own_sandbox(app: App, sam: User) -> None:
     factories.approve(app, scopes=TWO)
     body = install(sam, app)
@@ -344,6 +349,7 @@ def test_reviewer_can_not_install(listed: App) -> None:
     assert b"Use another account" in response.content
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("who", ["mira", "dana"])
 def test_suspended_app_is_a_403_page_and_exchanges_nothing(
     listed: App, who: str, mira: User, dana: User
@@ -529,6 +535,7 @@ def test_older_consent_exchanged_later_does_not_bring_its_scopes_back(listed: Ap
     assert exchange(listed, older).json()["scope"] == "read_products"
 
 
+@pytest.mark.long
 def test_newer_consent_exchanged_later_brings_its_scopes(listed: App, mira: User) -> None:
     older, newer = code_for(mira, listed), code_for(mira, listed, scope="read_products")
     assert exchange(listed, older).json()["scope"] == " ".join(SCOPES)

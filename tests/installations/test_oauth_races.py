@@ -110,6 +110,7 @@ def test_two_overlapping_replays_soon_after_the_exchange_leave_the_token_alive(
     assert call(token).status_code == 401
 
 
+@pytest.mark.long
 def test_codes_of_two_consents_exchanged_at_once_make_one_installation(
     listed: App, mira: User, shop: Business
 ) -> None:

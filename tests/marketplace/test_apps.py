@@ -339,6 +339,7 @@ def test_update_keeps_the_pictures_of_an_approved_version(dana: User) -> None:
     assert AppVersion.objects.get().icon_url == Picture.objects.get().url
 
 
+@pytest.mark.long
 def test_update_may_reorder_the_screenshots_shown_and_name_no_others(dana: User, sam: User) -> None:
     app = create(dana).app
     app = update_app(app=app, changes={"screenshots": [decode(upload()) for _ in range(2)]})

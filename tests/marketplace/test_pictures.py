@@ -117,6 +117,7 @@ def test_heic_photo_is_refused_with_what_to_set() -> None:
         decode(upload(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic"))
 
 
+@pytest.mark.long
 def test_picture_of_a_deleted_app_or_without_file_is_404(app: App, client: Client) -> None:
     kept = store(app, decode(upload()), now=timezone.now())
     kept.file.storage.delete(kept.file.name)

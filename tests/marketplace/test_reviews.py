@@ -525,6 +525,7 @@ def test_delete_in_review_takes_the_submission_out_of_the_queue(
         reviews.approve(submission=submission, reviewer=rita)
 
 
+@pytest.mark.long
 def test_factories_leave_what_the_services_leave(dana: User, rita: User) -> None:
     made = factories.app(dana, name="Twin")
     served = factories.app(dana, name="Twin")

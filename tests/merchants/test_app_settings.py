@@ -66,12 +66,14 @@ def test_settings_are_saved_for_the_installation(
     assert 'value="2026-07-01T10:00"' in text_of(browser.get(path))
 
 
+@pytest.mark.long
 def test_developer_is_told_how_the_app_reads_its_settings(dana: User, stars: App) -> None:
     installation = installed(stars, Business.objects.sandbox_of(dana))
     response = signed_in(dana).post(page_of(installation, "settings/"), {"heading": "Mine"}, follow=True)
     assert "It reads them by GET /app-api/installation." in text_of(response)
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 6 Extensions", "The installation's settings on the wire are defaults overlaid by values"
 )
@@ -176,6 +178,7 @@ def test_strangers_find_nothing(installation: Installation, sam: User, dana: Use
     assert kept(installation) == {}
 
 
+@pytest.mark.long
 def test_developer_sets_the_app_on_the_own_sandbox(stars: App, sandbox: Business, dana: User) -> None:
     on_sandbox = installed(stars, sandbox)
     signed_in(dana).post(page_of(on_sandbox, "settings/"), {"heading": "Tried"})

@@ -27,6 +27,7 @@ def test_merchant_adds_a_business_and_sees_it_at_once(browser: Client, mira: Use
     assert '<h1><span dir="auto">Corner Café</span></h1>' in text_of(response)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
@@ -45,6 +46,7 @@ def test_business_with_a_fault_is_not_opened_and_keeps_what_was_typed(
     assert Business.objects.get() == shop
 
 
+@pytest.mark.long
 def test_pages_show_one_business_until_another_is_chosen(browser: Client, mira: User, shop: Business) -> None:
     second = factories.business(mira, name="Corner Café")
     assert f'<h1><span dir="auto">{shop.name.replace(chr(39), "&#x27;")}</span></h1>' in text_of(
@@ -106,6 +108,7 @@ def test_developer_sees_the_sandbox_marked_and_opens_no_business(dana: User, san
     assert Business.objects.get() == sandbox
 
 
+@pytest.mark.long
 def test_merchants_pages_are_not_marked_as_sandbox(browser: Client, shop: Business) -> None:
     for path in PATHS:
         assert "sandbox-mark" not in text_of(browser.get(path))

@@ -92,6 +92,7 @@ def test_choice_is_offered_only_where_it_means_something(
     assert page.post(url(app, "checkout_refusal"), {"unchecked": "refuse"}).status_code == 404
 
 
+@pytest.mark.long
 def test_tab_leads_there_from_the_apps_page(
     page: Client, hooking: Hooking, dana: User, shop: Business
 ) -> None:

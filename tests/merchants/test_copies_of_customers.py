@@ -189,6 +189,7 @@ def test_export_that_was_asked_for_before_the_first_order_goes(
     assert api.get(url).status_code == 410
 
 
+@pytest.mark.long
 def test_one_look_that_fails_stops_no_other(
     live: Installation, sandbox: Business, dana: User, order_by_api: Callable[..., Any],
     caplog: pytest.LogCaptureFixture,

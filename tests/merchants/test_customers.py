@@ -154,6 +154,7 @@ def test_export_has_the_records_of_the_app_api(
     assert browser.get(EXPORT, {"email": "nobody@example.com"}).status_code == 404
 
 
+@pytest.mark.long
 @pytest.mark.spec(SPEC, "409 page at the first press while an order is open, naming it")
 @pytest.mark.parametrize("status", ["PENDING", "CONFIRMED", "PREPARING", "READY", "IN_DELIVERY"])
 def test_open_order_is_named(browser: Client, shop: Business, done: Order, status: str) -> None:

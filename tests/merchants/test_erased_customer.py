@@ -246,6 +246,7 @@ def test_nothing_that_is_stored_names_the_person(
     assert rows_of(shop) == others
 
 
+@pytest.mark.long
 def test_mail_that_waits_is_not_sent(shop: Business, settings: Any, mailoutbox: list[Any]) -> None:
     """The mail to somebody else goes on waiting, and is sent."""
     settings.NEW_STORE_MAILS = 0

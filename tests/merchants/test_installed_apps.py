@@ -106,6 +106,7 @@ def test_app_page_leads_to_its_listing_while_it_is_listed(
     assert f'href="/marketplace/{stars.slug}/"' not in text_of(browser.get(page_of(active)))
 
 
+@pytest.mark.long
 def test_app_page_tells_each_permission_with_when_and_by_whom(browser: Client, active: Installation) -> None:
     page = text_of(browser.get(page_of(active)))
     assert "See your products, their prices and stock" in page
@@ -115,6 +116,7 @@ def test_app_page_tells_each_permission_with_when_and_by_whom(browser: Client, a
     assert "Place orders" not in page
 
 
+@pytest.mark.long
 def test_permission_agreed_to_later_has_its_own_date(
     browser: Client, stars: App, active: Installation
 ) -> None:
@@ -127,6 +129,7 @@ def test_permission_agreed_to_later_has_its_own_date(
     assert page.index("See your products") < page.index("20 Nov 2026")
 
 
+@pytest.mark.long
 def test_plot_shows_what_the_app_read_and_changed_by_day(browser: Client, active: Installation) -> None:
     client_of(active).get("/app-api/orders")
     client_of(active).get("/app-api/orders")
@@ -182,6 +185,7 @@ def test_trouble_is_told_by_the_rule_by_which_the_developer_is_told(
     assert ("Updates haven’t reached this app since" in text_of(browser.get(page_of(active)))) is in_trouble
 
 
+@pytest.mark.long
 def test_trouble_of_another_shops_installation_is_not_told(
     browser: Client, stars: App, active: Installation
 ) -> None:
@@ -253,6 +257,7 @@ def test_required_setting_that_is_empty_is_one_thing_to_do(
         assert "</svg>Working</span>" in text_of(browser.get(path))
 
 
+@pytest.mark.long
 def test_activity_tells_the_history_the_newest_first(
     browser: Client, stars: App, active: Installation
 ) -> None:

@@ -121,6 +121,7 @@ def test_through_another_account(client: Client, listed: App, mira: User, dana: 
     )
 
 
+@pytest.mark.long
 def test_requests_are_kept_in_bounds(client: Client, listed: App, mira: User) -> None:
     first = begun(client, listed, "x" * 4000)
     assert begun(client, listed, "x" * 4000) == first, "the same one is kept once"

@@ -483,6 +483,7 @@ def test_reviewer_gets_a_sentence_and_no_button(client: Client, dana: User) -> N
     assert "Only merchants and developers can install apps" in html
 
 
+@pytest.mark.long
 def test_listing_is_complete(client: Client, dana: User) -> None:
     app = factories.app(
         dana,

@@ -168,6 +168,7 @@ def test_hook_that_checkout_skips_for_an_hour_is_mailed(
     assert mails() == []
 
 
+@pytest.mark.long
 def test_many_are_mailed_in_batches(
     dana: User, stars: Installation, mails: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

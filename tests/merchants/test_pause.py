@@ -49,6 +49,7 @@ def press(browser: Client, installation: Installation, button: str) -> str:
     return text_of(browser.post(address, follow=True))
 
 
+@pytest.mark.long
 def test_page_says_that_the_app_is_paused_and_what_waits(browser: Client, stars: Installation) -> None:
     page = press(browser, stars, "Pause")
     assert "Loyalty Stars is paused in Mira" in page
@@ -70,6 +71,7 @@ def test_only_the_owner_pauses(stars: Installation) -> None:
 # What stops
 
 
+@pytest.mark.long
 @pytest.mark.spec(PAUSE, "The hooks of a paused app are not asked, and leave no line in the ledger")
 def test_hooks(browser: Client, shop: Business, hooking: Hooking) -> None:
     hooked: Hooked = hooking("checkout.shipping_rates", {"fee": 1})
@@ -80,6 +82,7 @@ def test_hooks(browser: Client, shop: Business, hooking: Hooking) -> None:
     assert asking.fee(shop, built_in=350) == 1
 
 
+@pytest.mark.long
 @pytest.mark.spec(PAUSE, "Scripts, widgets and blocks of a paused app are not on the store's pages")
 def test_scripts_widgets_and_blocks(browser: Client, shop: Business, stars: Installation) -> None:
     script = {"kind": "GLOBAL_SCRIPT", "position": "head", "scriptUrl": "https://app.example.com/stars.js"}
@@ -190,6 +193,7 @@ def test_delivery_that_a_dispatcher_found_paused_is_not_held_after_the_resume(
     assert Delivery.objects.get().lease_until is None
 
 
+@pytest.mark.long
 @pytest.mark.spec(PAUSE, "A webhook that was disabled keeps what a pause has held for its recovery")
 def test_resume_sends_nothing_to_a_webhook_that_is_off(
     browser: Client, shop: Business, stars: Installation
@@ -226,6 +230,7 @@ def test_uninstall_while_paused(browser: Client, shop: Business, stars: Installa
     assert stars.history.filter(kind="ERASURE_CONFIRMED").exists()
 
 
+@pytest.mark.long
 @pytest.mark.spec(PAUSE, "The developer sees that the store has paused the app")
 def test_portal(browser: Client, dana: User, shop: Business, stars: Installation) -> None:
     helpers.webhook(stars, "https://127.0.0.1:9/", ["order.created"])

@@ -47,6 +47,7 @@ def test_block_is_previewed_before_it_is_added(dana: User, mira: User, shop: Bus
     assert signed_in(mira).get(f"/merchant/pages/{page.pk}/edit/?try={page.pk}").status_code == 404
 
 
+@pytest.mark.long
 def test_new_store_gets_its_page_with_the_block(dana: User, mira: User, shop: Business) -> None:
     """One press from the app's page, and another one publishes it."""
     app = listed_app(dana, ["read_orders"])

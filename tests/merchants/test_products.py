@@ -439,6 +439,7 @@ def reread(file):
     return file
 
 
+@pytest.mark.long
 def test_product_has_at_most_eight_pictures(browser, shop, media):
     bread = factories.product(shop, name="Bread")
     save(browser, bread, pictures=[photo(size=(8, 8)) for _ in range(7)])

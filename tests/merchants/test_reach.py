@@ -59,6 +59,7 @@ def answer(browser: Client, installation: Installation, word: str, version: int 
     return browser.post(page_of(installation, "permissions/"), {"answer": word, "version": str(version)})
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     REACH, "The merchant is asked for exactly what a version adds; needsReConsent is for scopes"
 )
@@ -118,6 +119,7 @@ def test_question_shows_what_a_reviewer_has_seen(browser: Client, asking: Instal
     assert "unseen.example.com" not in page
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("also", [[], ["read_orders"]], ids=["reach", "reach and a permission"])
 def test_a_later_version_asks_again_after_a_no(
     also: list[str], browser: Client, asking: Installation, stars: App
@@ -243,6 +245,7 @@ def approve(app: App) -> None:
     follow_all()
 
 
+@pytest.mark.long
 @pytest.mark.spec(REACH, "Install on the consent page is a yes")
 def test_authorizing_again_is_a_yes(asking: Installation, stars: App, mira: User, shop: Business) -> None:
     person = consenting(mira)

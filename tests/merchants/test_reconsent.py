@@ -237,6 +237,7 @@ def test_page_without_a_question_leads_to_the_app(browser: Client, stars: App, s
     assert browser.get(page_of(installation, "permissions/"))["Location"] == page_of(installation)
 
 
+@pytest.mark.long
 def test_suspended_app_asks_nothing(browser: Client, asking: Installation) -> None:
     App.objects.update(suspended_at=NOW)
     assert "asks for more permissions" not in text_of(browser.get("/merchant/"))
@@ -280,6 +281,7 @@ def test_merchant_is_mailed_once_with_what_is_asked_and_why(asking: Installation
     assert told() == []
 
 
+@pytest.mark.long
 def test_each_of_many_is_told_and_none_twice(
     asking: Installation, stars: App, told: Any, monkeypatch: Any
 ) -> None:

@@ -73,6 +73,7 @@ def test_list_takes_the_same_statements_however_many_reviews(browser, bread, rye
     assert statements_with_more(1) == statements_with_more(3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("reviews", "on_second"), [(25, False), (26, True)])
 def test_reviews_come_in_pages(browser, bread, reviews, on_second):
     for number in range(reviews):

@@ -231,6 +231,7 @@ def test_picture_of_a_text_is_kept_and_served_to_shoppers(browser, shop):
         assert Client(headers={"host": host}).get(path)["Content-Type"] == "image/png"
 
 
+@pytest.mark.long
 def test_picture_that_is_refused_says_why(browser, shop, monkeypatch):
     for sent in ({"picture": upload(b"no picture")}, {}):
         answer = browser.post(PICTURE, sent)

@@ -55,6 +55,7 @@ def lines_of(person: User) -> list[tuple[str, str]]:
     return list(rows.values_list("kind", "about"))
 
 
+@pytest.mark.long
 def test_owner_invites_and_the_list_says_so(browser: Client, shop: Business, mira: User) -> None:
     page = browser.post(PAGE, {"email": "Kim@example.com", "role": "MANAGER"}, follow=True)
     assert "kim@example.com is invited" in main_words_of(page)
@@ -177,6 +178,7 @@ def test_owner_of_one_store_decides_nothing_in_another(shop: Business, mira: Use
     assert Staff.objects.filter(user=kim).count() == 2
 
 
+@pytest.mark.long
 @pytest.mark.spec(STAFF, "/merchant/businesses/ belongs to the person, lists roles, and has Leave")
 def test_person_sees_all_stores_with_roles_and_leaves(shop: Business, mira: User) -> None:
     tom = factories.merchant("tom@example.com", name="Tom")
@@ -207,6 +209,7 @@ def test_sandbox_has_no_staff(dana: User, sandbox: Business) -> None:
     assert not Staff.objects.exists()
 
 
+@pytest.mark.long
 def test_role_is_that_in_the_store_of_the_object(shop: Business) -> None:
     """Whichever store was chosen."""
     tom = factories.merchant("tom@example.com", name="Tom")

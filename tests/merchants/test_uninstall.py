@@ -147,6 +147,7 @@ def test_receipt_of_an_installed_app_tells_what_was_granted(browser: Client, act
     assert "As of <time" in page
 
 
+@pytest.mark.long
 def test_receipt_has_the_date_of_the_erasure(browser: Client, active: Installation) -> None:
     press(browser, active)
     page = receipt(browser, active)
@@ -215,6 +216,7 @@ def test_receipt_fills_in_until_the_app_has_confirmed(
     assert "Answered with 200" in page
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_receipt_says_that_the_app_did_not_confirm(
     browser: Client, active: Installation, receiver: Receiver, clock: time_machine.Traveller
@@ -233,6 +235,7 @@ def test_receipt_says_that_the_app_did_not_confirm(
     assert "We alerted the platform’s operators on" in page or "We’ll alert the platform’s operators." in page
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_receipt_says_that_nobody_could_be_asked(
     browser: Client, active: Installation, stars: App, clock: time_machine.Traveller

@@ -20,6 +20,7 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
+@pytest.mark.long
 @pytest.mark.skipif(node_version() < 20, reason="needs Node 20 or newer")
 def test_node_agrees_with_python() -> None:
     command = ["node", "--test", "--test-reporter=tap", str(HERE / "sdk.test.js")]

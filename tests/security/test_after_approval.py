@@ -102,6 +102,7 @@ def test_silent_servers_occupy_every_worker(dana: User, silent: Receiver) -> Non
     assert len(silent.requests) == 1
 
 
+@pytest.mark.long
 @pytest.mark.attack("silent hosts left alone", "one request at a host")
 def test_silent_server_holds_up_looks_at_others(
     dana: User, sam: User, silent: Receiver, honest: Receiver

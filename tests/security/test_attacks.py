@@ -408,6 +408,7 @@ def test_thief_of_a_token_takes_the_app(dana: User, app: App, method: str, call:
     assert getattr(stolen, method)(f"/developer/apps/{app.pk}{call}").status_code == 403
 
 
+@pytest.mark.long
 @pytest.mark.attack("count of wrong codes")
 @pytest.mark.usefixtures("stopped_clock")
 def test_codes_are_guessed_from_many_networks(client: Client, dana: User) -> None:

@@ -37,6 +37,7 @@ def send(shop: Business, *apps: Any, body: str | None = None, **extra: Any) -> i
     return int(answer.status_code)
 
 
+@pytest.mark.long
 def test_visits_are_summed_by_app_and_day_and_shown_to_the_merchant(
     shop: Business, stars: Installation, mira: User
 ) -> None:

@@ -177,6 +177,7 @@ def test_changed_price_is_said_before_anything_is_ordered(shopper, bread):
     assert Order.objects.get().amount == 1200
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 4 Placing an order", "No order is placed at another price than the page showed")
 def test_price_that_changes_while_apps_are_asked_is_said_first(shopper, bread):
     def raise_the_price(question):
@@ -463,6 +464,7 @@ def test_method_that_no_page_showed_is_refused(shopper):
     assert not Order.objects.exists()
 
 
+@pytest.mark.long
 def test_offer_that_was_tampered_with_or_is_old_is_asked_for_anew(shopper):
     with registered("checkout.payment_methods", answering([WALLET])):
         page = shopper.checkout_page()

@@ -52,6 +52,7 @@ def received(receiver, hook, count):
     return {body["event"]: body["data"] for body in (json.loads(request.body) for request in requests)}
 
 
+@pytest.mark.long
 @pytest.mark.spec("Events", "order.created is sent when a shopper places an order")
 def test_order_placed_on_the_page_reaches_the_app(shopper, sandbox, receiver, hook):
     bread = factories.product(sandbox, name="Bread", price=500, stock=3, low_stock_threshold=2)
@@ -89,6 +90,7 @@ def test_review_reaches_the_app(shopper, sandbox, receiver, hook):
     assert (told["rating"], told["comment"], told["authorName"]) == (4, "Good.", "Kim")
 
 
+@pytest.mark.long
 @pytest.mark.spec("Events", "payment.expired is sent when a shopper has not paid in time")
 def test_expired_payment_reaches_the_app(shopper, sandbox, receiver, hook):
     shopper.take(factories.product(sandbox))

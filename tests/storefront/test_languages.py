@@ -217,6 +217,7 @@ def test_what_merchants_and_apps_read_stays_english(shop: Business, bread: Any) 
 # --- The merchant chooses ---------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_merchant_chooses_the_language(shop: Business, bread: Any) -> None:
     browser = signed_in(shop.owner)
     assert 'value="de">Deutsch' in text(browser.get("/merchant/store/"))

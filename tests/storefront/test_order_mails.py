@@ -78,6 +78,7 @@ def test_mails_of_a_new_store_over_its_limit_wait(shop, bread, placing, shopper,
     assert not WaitingMail.objects.exists()
 
 
+@pytest.mark.long
 def test_store_of_a_week_has_no_limit(shop, bread, placing, mailoutbox, settings):
     settings.NEW_STORE_MAILS = 0
     placing(0)
@@ -150,6 +151,7 @@ def test_waiting_mail_that_is_outdated_is_not_sent(
     assert (len(mailoutbox), WaitingMail.objects.count()) == (1, 0)
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_waiting_mail_is_sent_by_one_of_two_runs(shop, bread, shopper, mailoutbox, settings):

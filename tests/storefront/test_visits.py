@@ -38,6 +38,7 @@ def test_visits_are_the_stores_own_and_compared_with_the_days_before(mira: User,
         assert figure(mira, shop, 30).startswith("3 None before")
 
 
+@pytest.mark.long
 def test_programs_and_loops_are_not_counted(mira: User, shop: Business, stopped_clock: None) -> None:
     shopper = Shopper(shop)
     shopper.see("")

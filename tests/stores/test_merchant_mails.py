@@ -151,6 +151,7 @@ def test_mail_that_is_sent_again_after_a_crash_is_the_same_mail(place, monkeypat
     assert send_due() == 0
 
 
+@pytest.mark.long
 def test_what_piled_up_is_one_mail(place, told):
     for _ in range(11):
         place(worker=False)

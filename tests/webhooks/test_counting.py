@@ -114,6 +114,7 @@ def test_counting_twice_changes_nothing(app: App, at_shop: Webhook) -> None:
     assert DailyDeliveryCount.objects.count() == 1
 
 
+@pytest.mark.long
 def test_delivery_sent_again_moves_to_the_day_of_that(app: App, at_shop: Webhook) -> None:
     failed = attempt(delivery(at_shop), days_ago(10), 500)
     count_recent(now=days_ago(9))

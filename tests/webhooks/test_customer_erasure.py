@@ -325,6 +325,7 @@ def copies_of(delivery: Delivery) -> int:
     return sum("kim@" in each for each in (answer, *received))
 
 
+@pytest.mark.long
 def test_those_that_wait_keep_no_other_from_its_answer(
     dana: User, shop: Business, receiver: Receiver, order: Order, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -531,6 +531,7 @@ def test_erasure_state_of_an_active_installation_is_none(installation: Installat
     assert erasure_state(installation) is None
 
 
+@pytest.mark.long
 def test_admin_lists_erasures_and_sends_overdue_ones_again(uninstalled: Installation, client: Client) -> None:
     client.force_login(User.objects.create_superuser("ops@example.com", "correct horse battery"))
     Delivery.objects.update(status=DeliveryStatus.EXHAUSTED, due_at=None)

@@ -189,6 +189,7 @@ def test_erasure_that_is_sent_again_is_one(
     assert other.rows == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("meanwhile", ["installed again", "without its event", "moved by another run"])
 def test_erasure_that_changes_before_its_turn_is_left_alone(
     meanwhile: str, mine: Ended, other: Ended, dana: User, clock: time_machine.Traveller

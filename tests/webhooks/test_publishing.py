@@ -155,6 +155,7 @@ def test_events_of_a_store_with_a_paused_app_do_not_wait_for_each_other(
     thread.join()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("apps", "count"), [(1, 3), (20, 3)])
 def test_event_without_webhooks_takes_as_many_statements_for_many_apps(
     dana: User, shop: Business, django_assert_num_queries: Any, apps: int, count: int

@@ -48,6 +48,7 @@ def sent(path: str, body: dict[str, str] | bytes, charset: str = "", **headers: 
 # --- Charsets ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec(SECTION, "a form of ASCII or UTF-8 bytes is read under any charset")
 @pytest.mark.parametrize("charset", CHARSETS)
 def test_form_is_read_under_any_charset(listed: App, mira: User, charset: str) -> None:

@@ -358,6 +358,7 @@ def test_what_is_new_is_made_once_however_often_it_is_sent(world: World, row: Ro
     assert row.count() == before + 1
 
 
+@pytest.mark.long
 @each(NEW)
 def test_what_is_new_is_made_when_it_is_sent_again_after_an_outage(world: World, row: Row) -> None:
     """The press that met the outage doesn't count as one."""
@@ -434,6 +435,7 @@ def test_form_is_saved_in_the_store_of_its_page_whatever_another_tab_shows(world
         assert world.has(world.form(browser, row), row.mine)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", ["orders/", "products/", "reviews/"])
 def test_filters_keep_the_store_that_the_address_names(world: World, path: str) -> None:
     browser, second = world.browser(EDITS[0]), Business.objects.get(name="Second")
@@ -462,6 +464,7 @@ def of_store(business: Business) -> list[Any]:
 # Sessions
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     RULE, "A form that was sent after its session ended is shown again, filled, after signing in"
 )

@@ -64,6 +64,7 @@ def test_app_api_goes_on_and_waits_once(away: str, installation: Installation) -
     assert len(late) <= 1 + sum(took) / cache_server.PAUSE, "Tried again once in a while, by one request."
 
 
+@pytest.mark.long
 def test_signing_in_and_registering_go_on(away: str, client: Client, dana: User) -> None:
     before = uncounted("sign-in")
     for _ in range(12):

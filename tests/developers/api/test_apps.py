@@ -344,6 +344,7 @@ def test_patch_by_form_takes_text_too(api: Api, app: App) -> None:
     assert record["webhookEvents"] == []
 
 
+@pytest.mark.long
 def test_patch_with_null_and_empty_list_removes_pictures(api: Api, app: App) -> None:
     send_form(api, app, icon=upload(), screenshots=[upload()])
     record = api("patch", f"/developer/apps/{app.id}", {"iconUrl": None, "screenshots": []}).json()

@@ -52,6 +52,7 @@ def test_check_begins_with_a_code_on_a_throwaway_store(
     assert Business.objects.sandbox_of(dana) == sandbox
 
 
+@pytest.mark.long
 def test_responses_are_judged_and_end_the_check(api: Api, app: App, started: Any) -> None:
     path = f"/developer/apps/{app.id}/checks/{started['id']}"
     ended = api("post", f"{path}/responses", answered(started, None, error="the server can't be reached"))
@@ -132,6 +133,7 @@ def test_store_is_in_no_list_of_the_administration(started: Any) -> None:
     assert OWNER_EMAIL not in admin.get("/admin/accounts/user/").text
 
 
+@pytest.mark.long
 def test_store_is_deleted_soon_after_the_check(api: Api, app: App, started: Any, shop: Business) -> None:
     run = Run.objects.get()
     assert run.store is not None

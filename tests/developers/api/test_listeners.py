@@ -134,6 +134,7 @@ def test_failure_is_retried_by_the_usual_schedule(
     assert Attempt.objects.get().error_class == "refused"
 
 
+@pytest.mark.long
 def test_what_the_listener_is_busy_with_is_not_handed_out_and_what_was_lost_is(
     listener: Listener, webhook: Webhook, sandbox: Business
 ) -> None:
@@ -185,6 +186,7 @@ def test_listener_that_stops_gives_its_deliveries_back_at_once(
     assert listener.ask().status_code == 404
 
 
+@pytest.mark.long
 def test_second_listener_takes_over_and_the_late_answer_of_the_first_does_not_count(
     listener: Listener, webhook: Webhook, sandbox: Business, api: Api, app: App
 ) -> None:
@@ -256,6 +258,7 @@ def test_other_developers_find_nothing(listener: Listener, sams_api: Api) -> Non
         assert sams_api(method, path, {}).status_code == 404, path
 
 
+@pytest.mark.long
 def test_listener_of_another_app_is_not_found(
     listener: Listener, api: Api, dana: User, sandbox: Business
 ) -> None:
@@ -452,6 +455,7 @@ def test_hook_call_goes_to_the_url_without_a_listener_and_from_other_stores(
     assert is_signed(receiver.requests[-1], Installation.objects.get(business=sandbox).webhook_secret)
 
 
+@pytest.mark.long
 def test_pages_of_the_portal_say_that_a_listener_is_there_and_what_it_did(
     listener: Listener, app: App, dana: User, webhook: Webhook, sandbox: Business
 ) -> None:

@@ -177,6 +177,7 @@ def test_those_of_stores_leave_the_developer_three_of_apps(
     assert api("post", f"/developer/apps/{fourth.pk}/listener", {}).status_code == 429
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("installation")
 def test_replaced_and_ended_are_told_apart_by_store(api: Api, path: str) -> None:
     """A listener that was replaced must not begin again, and one that has ended must, whatever the app's own does."""

@@ -82,6 +82,7 @@ def test_samples_find_all_that_was_missed(
     assert app_of_guide.products == {str(row.pk): product_payload(row, sandbox.currency) for row in rows}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("tasks_run_at_once")
 def test_work_is_done_once_for_webhook_and_feed(
     app_of_guide: App, installation: Installation, sandbox: Business, live_server: Any, settings: Any

@@ -83,6 +83,7 @@ def test_making_the_document_warns_of_nothing() -> None:
     assert not GENERATOR_STATS
 
 
+@pytest.mark.long
 def test_every_schema_is_a_valid_json_schema_and_fits_its_examples(document: dict[str, Any]) -> None:
     root = _localized({"$defs": document["components"]["schemas"]})
     Draft202012Validator.check_schema(root)

@@ -95,6 +95,7 @@ def test_unknown_page_is_a_404(client: Client, path: str) -> None:
     assert client.get(path).status_code == 404
 
 
+@pytest.mark.long
 def test_every_endpoint_has_a_section_with_its_samples(client: Client) -> None:
     for group in reference.groups():
         html = client.get(f"/docs/reference/{group.slug}/").content.decode()

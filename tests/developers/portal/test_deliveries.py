@@ -478,6 +478,7 @@ def test_test_event_without_its_scope_names_the_scope(browser: Client, app: App,
     assert "Needs read_orders" not in page
 
 
+@pytest.mark.long
 def test_test_event_without_a_listener_sends_nothing_and_leads_back(
     browser: Client, app: App, webhook: Webhook
 ) -> None:

@@ -81,6 +81,7 @@ def test_hook_shows_its_health(
     assert "It answered 500." in detail
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 6 Circuit breaker", "It is shown to the developer, who can reset it")
 def test_developer_sees_and_resets_a_breaker(
     page: Client,
@@ -288,6 +289,7 @@ def test_trying_is_limited(
 # --- Access --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_pages_are_the_developers_own(
     app: App, hook: Definition, sandbox: Business, receiver: Receiver, sam: User, installation: Installation
 ) -> None:

@@ -240,6 +240,7 @@ def test_saving_without_changes_records_nothing(browser: Client, app: App) -> No
     assert ManifestSave.objects.count() == 1
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 2 Status", "A manifest can't be saved while the app is in review")
 def test_manifest_is_locked_in_review(browser: Client, app: App) -> None:
     save(app, {"blocks": [block()]})
@@ -302,6 +303,7 @@ def test_manifest_that_new_rules_refuse_opens_in_the_editor(browser: Client, app
     assert [shown.located.problem.path for shown in page.context["problems"]] == ["blocks[0].renderUrl"]
 
 
+@pytest.mark.long
 def test_nothing_is_restored_in_review(browser: Client, app: App) -> None:
     save(app, full())
     save(app, {})
@@ -316,6 +318,7 @@ def test_nothing_is_restored_in_review(browser: Client, app: App) -> None:
 # --- URLs ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 9 Manifest", "Saving never fetches a URL")
 def test_saving_fetches_nothing(browser: Client, app: App, receiver: Receiver) -> None:
     document = {"blocks": [block(renderUrl=receiver.url)]}

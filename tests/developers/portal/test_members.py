@@ -109,6 +109,7 @@ def test_invitation_that_was_taken_back_no_longer_works(browser: Client, stars: 
     assert signed_in(sam).post(link).status_code == 404
 
 
+@pytest.mark.long
 @pytest.mark.spec(MEMBERS, "After a developer is removed the page offers to regenerate the client secret")
 def test_removed_developer_and_the_secret(browser: Client, stars: App, sam: User) -> None:
     row = factories.member(stars, sam)
@@ -120,6 +121,7 @@ def test_removed_developer_and_the_secret(browser: Client, stars: App, sam: User
     assert signed_in(sam).get("/portal/apps/stars/").status_code == 404
 
 
+@pytest.mark.long
 def test_member_leaves(stars: App, sam: User) -> None:
     row, browser = factories.member(stars, sam, AppRole.VIEWER), signed_in(sam)
     page = browser.get(PAGE)

@@ -104,6 +104,7 @@ def test_sandbox_comes_first_until_the_first_approval(
     assert current("?in=sandbox") == "Sandbox"
 
 
+@pytest.mark.long
 def test_plots_of_the_sandbox_show_its_own_hour(
     browser: Client, app: App, at_home: Installation, at_shop: Installation
 ) -> None:
@@ -166,6 +167,7 @@ def test_plots_of_stores_leave_the_sandbox_out(
     assert newest(found["Installs"]) == ["1", "0"]
 
 
+@pytest.mark.long
 def test_each_point_leads_to_its_rows_and_a_release_is_a_mark(
     browser: Client, app: App, at_home: Installation, at_shop: Installation
 ) -> None:

@@ -122,6 +122,7 @@ def test_pages_go_on_where_the_last_one_ended(
         assert browser.get(news.replace("&amp;", "&")).json() == {"count": 1}
 
 
+@pytest.mark.long
 def test_errors_are_grouped_by_code_and_endpoint(
     browser: Client, app: App, installation: Installation
 ) -> None:

@@ -68,6 +68,7 @@ def test_list_where_nothing_is_sent_asks_for_nothing(browser: Client, path: str,
     assert parts_of(text_of(browser.get(path))) == {}
 
 
+@pytest.mark.long
 def test_parts_keep_the_filters_of_the_page(browser: Client, path: str, webhook: Webhook) -> None:
     delivery(webhook, DeliveryStatus.PENDING)
     delivery(webhook, DeliveryStatus.SUCCEEDED, OK)
@@ -76,6 +77,7 @@ def test_parts_keep_the_filters_of_the_page(browser: Client, path: str, webhook:
     assert words_of(rows).count("order.created") == 1
 
 
+@pytest.mark.long
 def test_what_one_app_resent_is_not_said_of_another(browser: Client, path: str, webhook: Webhook) -> None:
     failed = delivery(webhook, DeliveryStatus.EXHAUSTED, UNAVAILABLE)
     assert "1 delivery is being resent." in text_of(

@@ -47,6 +47,7 @@ def page_of(browser: Client, app: App, ending: str = "review/") -> str:
 # --- Access ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_pages_are_only_for_the_apps_developer(
     client: Client, sam: User, mira: User, rita: User, stars: App, ending: str
@@ -164,6 +165,7 @@ def test_checklist_warns_of_events_that_no_scope_allows(browser: Client, stars: 
     )
 
 
+@pytest.mark.long
 def test_checklist_of_an_update_asks_for_a_new_version_number(browser: Client, stars: App) -> None:
     factories.approve(stars)
     update_app(app=stars, changes={"scopes": ["read_products", "read_orders"]})
@@ -203,6 +205,7 @@ def test_submit_page_lists_the_effects(browser: Client, stars: App, sandbox: Bus
     assert "How to test this app" in page
 
 
+@pytest.mark.long
 def test_submit_page_of_an_update_counts_installations_that_must_approve(
     browser: Client, stars: App, sandbox: Business, shop: Business, mira: User
 ) -> None:
@@ -235,6 +238,7 @@ def save_hooks(app: App, *points: str) -> None:
     save_manifest(app=app, developer=app.developer, document=document)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("approved", "changes", "hooks", "suggested"),
     [
@@ -268,6 +272,7 @@ def test_next_version_is_suggested_by_what_changed(
     assert dict(form.fields)["version"] == suggested
 
 
+@pytest.mark.long
 def test_version_that_is_entered_is_submitted(browser: Client, stars: App) -> None:
     factories.approve(stars)
     update_app(app=stars, changes={"description": "Stars for everybody who comes back."})
@@ -389,6 +394,7 @@ def test_withdraw_of_a_draft_is_refused(browser: Client, stars: App) -> None:
 # --- Decided ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec("States/App status", "Rejection: DRAFT with the reviewer's notes; edit and resubmit")
 def test_rejection_shows_notes_on_the_page_and_a_mark_in_the_list(
     browser: Client, stars: App, rita: User

@@ -91,6 +91,7 @@ def test_headers_without_a_timestamp_are_reported(browser: Client, app: App) -> 
     assert "X-Webhook-Timestamp is missing" in page
 
 
+@pytest.mark.long
 def test_delivery_fills_in_the_form_and_its_secret_stays_hidden(
     browser: Client, app: App, webhook: Webhook
 ) -> None:

@@ -53,6 +53,7 @@ def test_install_shows_token_and_secret_once(browser: Client, app: App) -> None:
         assert standard not in later
 
 
+@pytest.mark.long
 def test_install_form_sent_twice_keeps_the_token(browser: Client, app: App) -> None:
     install(browser, app)
     before = Installation.objects.get().token_digest

@@ -56,6 +56,7 @@ def test_every_event_has_an_act() -> None:
     assert set(SCENARIOS["all"].acts) == set(CHANGES)
 
 
+@pytest.mark.long
 @pytest.mark.spec("Events", "Every event can be caused by a real change on the sandbox store")
 @pytest.mark.parametrize("key", CHANGES)
 def test_act_causes_its_events(
@@ -104,6 +105,7 @@ def test_changes_are_for_sandboxes(mira: User) -> None:
         sandbox_changes.order(shop)
 
 
+@pytest.mark.long
 def test_effects_are_sent_again_only_when_they_changed(
     browser: Client, app: App, listening: Installation
 ) -> None:

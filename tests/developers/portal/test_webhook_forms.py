@@ -139,6 +139,7 @@ def test_edit_changes_the_endpoint_and_tests_it(
     assert "Failed: your endpoint answered 503" in page
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_nothing_is_sent")
 def test_app_defined_endpoint_keeps_its_url_and_follows_the_app_until_its_events_change(
     browser: Client, app: App, installation: Installation
@@ -157,6 +158,7 @@ def test_app_defined_endpoint_keeps_its_url_and_follows_the_app_until_its_events
     assert browser.post(at(app, f"{webhook.pk}/delete/")).status_code == 404
 
 
+@pytest.mark.long
 def test_delete_says_what_is_lost(browser: Client, app: App, webhook: Webhook) -> None:
     delivery(webhook, DeliveryStatus.RETRYING, REFUSED)
     page = unescaped(browser.get(at(app, f"{webhook.pk}/delete/")))
@@ -181,6 +183,7 @@ def test_second_endpoint_for_the_same_event_and_url_is_warned_of(
     assert "send the same events" not in unescaped(browser.get(at(app)))
 
 
+@pytest.mark.long
 def test_endpoints_of_production_stores_are_read_only(
     browser: Client, app: App, installation: Installation, shop: Business
 ) -> None:

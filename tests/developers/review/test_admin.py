@@ -46,6 +46,7 @@ def test_reviewer_has_only_these_permissions(
     assert {app["app_label"] for app in admin.get("/admin/").context["app_list"]} == {"marketplace"}
 
 
+@pytest.mark.long
 @pytest.mark.spec(PAGES, "The admin is closed to developers, merchants and visitors without a session")
 @pytest.mark.parametrize("who", ["dana", "mira", "visitor"])
 def test_others_are_sent_to_sign_in(who: str, stars: App, mira: User) -> None:
@@ -92,6 +93,7 @@ def test_group_is_restored_after_migrations(db: None) -> None:
     assert Group.objects.filter(name="Reviewers").count() == 1
 
 
+@pytest.mark.long
 def test_reviewer_added_in_the_admin_may_review(stars: App) -> None:
     boss = client_of(User.objects.create_superuser("ada@example.com"))
     body = {"email": "rui@example.com", "name": "Rui", "usable_password": "false"}
@@ -237,6 +239,7 @@ def test_page_of_a_first_version(admin: Client, stars: App) -> None:
     assert stars.client_secret not in text
 
 
+@pytest.mark.long
 def test_page_escapes_what_the_developer_wrote(admin: Client, sam: User) -> None:
     app = factories.app(sam, name="<b>Bold</b>", description="<script>alert(1)</script>")
     text = admin.get(page_of(submitted(app, how_to_test="<i>x</i>"))).text
@@ -293,6 +296,7 @@ def test_start_review_and_release(admin: Client, rae: User, otto: User, stars: A
     assert submission.reviewer == otto
 
 
+@pytest.mark.long
 def test_administrator_releases_a_submission_that_a_reviewer_holds(stars: App, rae: User) -> None:
     submission = submitted(stars)
     reviews.take(submission=submission, reviewer=rae)
@@ -333,6 +337,7 @@ def test_findings_are_kept_between_visits(admin: Client, rae: User, stars: App) 
         assert f"<legend>{criterion}</legend>" in page.text
 
 
+@pytest.mark.long
 def test_invalid_findings_are_not_saved(admin: Client, stars: App) -> None:
     submission = submitted(stars)
     body = {"security-verdict": "MAYBE", "security-note": "x" * 1001, "approve": ""}

@@ -18,6 +18,7 @@ from tests.pages import text_of
 APP_STATUS = "States/App status"
 
 
+@pytest.mark.long
 @pytest.mark.spec(APP_STATUS, "A review approves an app that is in review: it is listed at once")
 def test_approve(admin: Client, stars: App, rae: User) -> None:
     submission = submitted(stars)

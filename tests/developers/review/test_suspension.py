@@ -122,6 +122,7 @@ def test_suspension_needs_a_reason(admin: Client, stars: App) -> None:
     assert stars.suspended_at is None
 
 
+@pytest.mark.long
 def test_action_that_came_too_late_is_refused(admin: Client, stars: App, otto: User) -> None:
     reviews.suspend(app=stars, reviewer=otto, reason="Spam.")
     for response in (

@@ -200,6 +200,7 @@ def at_once(number: int, job: Any) -> None:
             future.result()
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.spec(RULE, "Of those who come when the pause is over one makes the trial call")

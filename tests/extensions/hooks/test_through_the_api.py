@@ -94,6 +94,7 @@ def test_order_keeps_what_each_app_did_and_who_placed_it(
     )
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 4 Placing an order", "Validate, discounts, shipping, save, then the payment")
 def test_order_passes_all_five_points(api: Client, bread: Product, hooking: Hooking, wallet: Hooked) -> None:
     validator = hooking("order.validate", {"valid": True})
@@ -241,6 +242,7 @@ def test_payment_of_an_app_that_was_slow_has_its_place_before_the_order_is_saved
     assert place(api, body).json()["payment"]["status"] == "PENDING"
 
 
+@pytest.mark.long
 @FULL
 def test_order_paid_in_cash_is_placed_unchecked(api: Client, bread: Product, hooking: Hooking) -> None:
     validator = hooking("order.validate", says({"valid": False}, delay=5))

@@ -135,6 +135,7 @@ def test_template_is_whole_without_a_platform(run: Run, template: str) -> None:
     assert run("new", "ring b", *local).status == 1
 
 
+@pytest.mark.long
 def test_name_in_use_by_another_developer_gets_a_number(run: Run, signed_in: str, sam: User) -> None:
     factories.app(sam, slug="ring")
     assert run("new", "ring", "--template", "node").status == 0

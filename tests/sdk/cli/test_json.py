@@ -86,6 +86,7 @@ def test_what_happened(run: Run, signed_in: str, installation: Installation) -> 
     assert (unknown.status, record["statusCode"], record["code"]) == (1, 404, "not_found")
 
 
+@pytest.mark.long
 def test_existing_project_is_linked_and_the_machine_signed_out(
     run: Run, signed_in: str, app: App, dana: User
 ) -> None:
@@ -123,6 +124,7 @@ def test_release(run: Run, signed_in: str, dana: User) -> None:
     assert state["submission"]["id"] == submitted["id"]
 
 
+@pytest.mark.long
 def test_members(run: Run, platform: str, dana: User, sam: User, app: App) -> None:
     rights = {"rights": ["members"]}
     issued = create_developer_token(user=dana, name="Owner", lifetime=timedelta(days=1), **rights)

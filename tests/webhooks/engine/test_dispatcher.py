@@ -631,6 +631,7 @@ def test_results_outlive_a_primary_that_becomes_a_standby(
     assert (delivery.status, len(receiver.requests), refused) == ("SUCCEEDED", 1, [True])
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.parametrize("step", ["prepare", "claim"])
 def test_claim_outlives_a_session_that_ends_before_its_attempt(

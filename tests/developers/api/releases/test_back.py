@@ -97,6 +97,7 @@ def test_breakers_after_back(api: Api, first: App, twenty: list[Installation], m
     assert {each.installation for each in Breaker.objects.all()} == {*twenty} - closed
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "back gives no store more than it had agreed to")
 def test_back_without_a_yes(api: Api, first: App, twenty: list[Installation]) -> None:
     save(api, first, BEFORE | {"embeds": [script()]})
@@ -111,6 +112,7 @@ def test_back_without_a_yes(api: Api, first: App, twenty: list[Installation]) ->
     assert [len(requested_capabilities(seen(each))) for each in twenty[:3]] == [0, 1, 1]
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     RELEASES, "Scopes of a version that was taken back weren't offered to those who agree afterwards"
 )
@@ -155,6 +157,7 @@ def test_back_twice(api: Api, first: App, twenty: list[Installation]) -> None:
         assert app.approved_version.number == 1
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "A version that was taken back and is restored runs in all stores, as complete")
 def test_restored_after_back(api: Api, rolling: App, twenty: list[Installation]) -> None:
     call(new_of(twenty), number=3)

@@ -56,6 +56,7 @@ def test_submission(api: Api, first: App, twenty: list[Installation], dana: User
         api("post", path(first, "halt"), {})
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     RELEASES, "ROLLING has advance, halt, back; HALTED resume, back; COMPLETE back; all else is 409"
 )

@@ -63,6 +63,7 @@ def test_steps_end_by_themselves(
     assert api("get", path(rolling)).json()["percent"] == 25
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     RELEASES, "A version that fails more often halts by itself, with the reason; skipped calls aside"
 )
@@ -226,6 +227,7 @@ def test_figures_are_kept_at_the_end(
     assert api("get", path(rolling)).json()["health"] == at_the_end
 
 
+@pytest.mark.long
 def test_figures_of_a_release_to_all_are_of_a_week(
     api: Api, first: App, twenty: list[Installation], later: Callable[..., None]
 ) -> None:
