@@ -196,7 +196,7 @@ def _orders_of(business_id: Any) -> QuerySet[Order]:
     return whole_orders().filter(business=business_id).order_by("-id")
 
 
-class Line(NamedTuple):
+class OrderLine(NamedTuple):
     """The columns of `OrderItem` that the API shows."""
 
     order_id: UUID
@@ -206,11 +206,11 @@ class Line(NamedTuple):
     price: int
 
 
-def lines_of(orders: Collection[UUID]) -> dict[UUID, list[Line]]:
+def lines_of(orders: Collection[UUID]) -> dict[UUID, list[OrderLine]]:
     """The lines of each of these orders, in their order. One statement, or none."""
-    found: dict[UUID, list[Line]] = {order: [] for order in orders}
+    found: dict[UUID, list[OrderLine]] = {order: [] for order in orders}
     for row in _LINES_OF.rows(ids=orders) if orders else ():
-        found[row[0]].append(Line(*row))
+        found[row[0]].append(OrderLine(*row))
     return found
 
 
@@ -311,7 +311,7 @@ def delivery_fee(business: Business, delivery_method: str) -> int:
 _ID = Param("id", UUIDField())
 _PRODUCT_BY_ID = Compiled(lambda: Product.objects.filter(business=BUSINESS, pk=_ID))
 _LINES_OF: Compiled[Any] = Compiled(
-    lambda: OrderItem.objects.filter(AmongIds("order", "ids")).values_list(*Line._fields)
+    lambda: OrderItem.objects.filter(AmongIds("order", "ids")).values_list(*OrderLine._fields)
 )
 _ORDER_BY_ID = Compiled(lambda: whole_orders().filter(business=BUSINESS, pk=_ID))
 
