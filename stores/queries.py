@@ -196,7 +196,7 @@ def _orders_of(business_id: Any) -> QuerySet[Order]:
     return whole_orders().filter(business=business_id).order_by("-id")
 
 
-class OrderLine(NamedTuple):
+class ListedLine(NamedTuple):
     """The columns of `OrderItem` that the API shows."""
 
     order_id: UUID
@@ -206,11 +206,11 @@ class OrderLine(NamedTuple):
     price: int
 
 
-def lines_of(orders: Collection[UUID]) -> dict[UUID, list[OrderLine]]:
+def lines_of(orders: Collection[UUID]) -> dict[UUID, list[ListedLine]]:
     """The lines of each of these orders, in their order. One statement, or none."""
-    found: dict[UUID, list[OrderLine]] = {order: [] for order in orders}
+    found: dict[UUID, list[ListedLine]] = {order: [] for order in orders}
     for row in _LINES_OF.rows(ids=orders) if orders else ():
-        found[row[0]].append(OrderLine(*row))
+        found[row[0]].append(ListedLine(*row))
     return found
 
 
@@ -311,7 +311,7 @@ def delivery_fee(business: Business, delivery_method: str) -> int:
 _ID = Param("id", UUIDField())
 _PRODUCT_BY_ID = Compiled(lambda: Product.objects.filter(business=BUSINESS, pk=_ID))
 _LINES_OF: Compiled[Any] = Compiled(
-    lambda: OrderItem.objects.filter(AmongIds("order", "ids")).values_list(*OrderLine._fields)
+    lambda: OrderItem.objects.filter(AmongIds("order", "ids")).values_list(*ListedLine._fields)
 )
 _ORDER_BY_ID = Compiled(lambda: whole_orders().filter(business=BUSINESS, pk=_ID))
 

@@ -169,7 +169,8 @@ def order_row_payload(row: Any, lines: Iterable[Row]) -> dict[str, Any]:
 
 
 def _order(order: Row, lines: Iterable[Row], payment: Row | None) -> dict[str, Any]:
-    currency, is_erased = order.currency, not order.customer_name  # as `Order.is_erased`
+    currency = order.currency
+    is_erased = not order.customer_name  # every order that is placed has a name (`services.customer_erasure`)
     return {
         "id": str(order.id),
         "orderNumber": order.number,

@@ -89,11 +89,6 @@ class Order(models.Model):
     def __str__(self) -> str:
         return f"Order {self.number}"
 
-    @property
-    def is_erased(self) -> bool:
-        """Whether its customer was erased (`services.customer_erasure`): every order that is placed has a name."""
-        return not self.customer_name
-
     @cached_property
     def lines(self) -> list["OrderItem"]:
         """Its items, read once. Lists prefetch them with `LINES`."""

@@ -49,11 +49,6 @@ class Review(models.Model):
     def __str__(self) -> str:
         return f"{self.rating}/5 for {self.product_id}"  # without the author: the admin's log keeps it
 
-    @property
-    def is_erased(self) -> bool:
-        """Whether its author was erased: every review that is written has a name."""
-        return not self.author_name
-
 
 class SitePage(models.Model):
     """A content page of the storefront, such as "About us" or opening hours."""
