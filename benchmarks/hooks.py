@@ -18,7 +18,7 @@ from benchmarks.options import Options
 from benchmarks.processes import Failed, cpu_of
 from benchmarks.results import Goal, Row, milliseconds, paired
 from extensions.hooks.calling import begin, compose, judged
-from extensions.hooks.live import LiveHook, live_hooks
+from extensions.hooks.live import LiveHook, hooks_at
 from extensions.hooks.skipped import flush
 from extensions.models import Breaker, HookCall
 from stores import hookpoints
@@ -33,7 +33,7 @@ def hook(options: Options) -> Iterator[Row]:
     """One call after another, to a bare `requests` session that keeps its connection; then a whole question."""
     calls, rounds = (30, 3) if options.quick else (200, 7)
     business, installation, definition = shops.hooked(options.sink.url("fee"), POINT)
-    (live,) = live_hooks(business, POINT)
+    (live,) = hooks_at(business, POINT)
     bare, ours = [], []
     with requests.Session() as session:
         session.trust_env = False

@@ -41,14 +41,15 @@ class HookPoint(StrEnum):
 # --- Requests ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The remaining time for asking apps. Points that share a budget get the same one."""
+@dataclass(slots=True)
+class Flow:
+    """What the points share that are asked for one order: the time, and the hooks as they were read."""
 
     deadline: float  # of time.monotonic()
+    hooks: Sequence[Any] | None = None  # of the store, at all points; None: to be read
 
     @classmethod
-    def start(cls, seconds: float = BUDGET_SECONDS) -> "Budget":
+    def start(cls, seconds: float = BUDGET_SECONDS) -> "Flow":
         return cls(time.monotonic() + seconds)
 
     @property
@@ -92,7 +93,7 @@ class HookRequest:
     point: HookPoint
     business: Business
     data: dict[str, Any]
-    budget: Budget
+    flow: Flow
     method_id: str | None = None
     order_id: UUID | None = None
 
@@ -239,7 +240,7 @@ def register(point: HookPoint | str, handler: Handler) -> None:
 
     `handler` gets a `HookRequest` and returns the point's answer: a sequence of `PaymentMethod`,
     `PaymentDetails | None`, `ShippingRate | None`, `Verdict`, `Discount`; or an `Asked` of it with the apps' parts. It
-    must return within the budget.
+    must return within the flow's time.
     """
     point = HookPoint(point)
     if point in _handlers:
@@ -270,7 +271,7 @@ def _ask(
     business: Business,
     data: dict[str, Any],
     *,
-    budget: Budget | None = None,
+    flow: Flow | None = None,
     method_id: str | None = None,
     order_id: UUID | None = None,
 ) -> Asked[Answer]:
@@ -278,7 +279,7 @@ def _ask(
     handler = _handlers.get(declaration.point)
     if handler is None:
         return Asked(declaration.unhandled)
-    request = HookRequest(declaration.point, business, data, budget or Budget.start(), method_id, order_id)
+    request = HookRequest(declaration.point, business, data, flow or Flow.start(), method_id, order_id)
     try:
         found = handler(request)
     except Exception:
@@ -288,20 +289,20 @@ def _ask(
 
 
 def ask_payment_methods(
-    *, business: Business, only: str | None = None, budget: Budget | None = None
+    *, business: Business, only: str | None = None, flow: Flow | None = None
 ) -> Sequence[PaymentMethod]:
     """The methods that apps offer. `only` is one to verify: only its owner need be asked, and the answer may
-    contain more. The point has its own budget.
+    contain more. The point is a flow of its own.
     """
     data = {"businessId": str(business.pk)}
-    return _ask(PAYMENT_METHODS, business, data, budget=budget, method_id=only).answer
+    return _ask(PAYMENT_METHODS, business, data, flow=flow, method_id=only).answer
 
 
-def ask_create_payment(*, order: Order, budget: Budget | None = None) -> Asked[PaymentDetails | None]:
+def ask_create_payment(*, order: Order, flow: Flow | None = None) -> Asked[PaymentDetails | None]:
     """Ask the owner of the order's payment method to make the payment; None if that failed.
 
     The amount is text, and the method's id is the owner's own, without the prefix under which it was offered.
-    The point has its own budget.
+    The point is a flow of its own.
     """
     data = {
         "orderId": str(order.pk),
@@ -312,7 +313,7 @@ def ask_create_payment(*, order: Order, budget: Budget | None = None) -> Asked[P
         "description": f"Order {order.number} at {order.business.name}",
     }
     method_id = order.payment_method
-    return _ask(CREATE_PAYMENT, order.business, data, budget=budget, method_id=method_id, order_id=order.pk)
+    return _ask(CREATE_PAYMENT, order.business, data, flow=flow, method_id=method_id, order_id=order.pk)
 
 
 def ask_shipping_fee(
@@ -322,7 +323,7 @@ def ask_shipping_fee(
     subtotal: int,
     built_in_fee: int,
     locality: str = "",
-    budget: Budget | None = None,
+    flow: Flow | None = None,
     order_id: UUID | None = None,
 ) -> Asked[int]:
     """The fee of this delivery in minor units. PICKUP is asked too, with a built-in fee of 0."""
@@ -333,7 +334,7 @@ def ask_shipping_fee(
     }
     if locality:
         data["locality"] = locality
-    asked = _ask(SHIPPING_RATES, business, data, budget=budget, order_id=order_id)
+    asked = _ask(SHIPPING_RATES, business, data, flow=flow, order_id=order_id)
     return Asked(built_in_fee if asked.answer is None else asked.answer.fee, asked.parts)
 
 
@@ -343,12 +344,12 @@ def ask_verdict(
     lines: Sequence[Line],
     subtotal: int,
     delivery_method: str,
-    budget: Budget,
+    flow: Flow,
     order_id: UUID | None = None,
 ) -> Asked[OrderVerdict]:
     """Whether an order of these lines may be placed."""
     data = {"items": _items(lines), "subtotal": subtotal, "deliveryMethod": delivery_method}
-    return _ask(VALIDATE, business, data, budget=budget, order_id=order_id)
+    return _ask(VALIDATE, business, data, flow=flow, order_id=order_id)
 
 
 def ask_discount(
@@ -358,7 +359,7 @@ def ask_discount(
     subtotal: int,
     promo_discount: int,
     delivery_fee: int,
-    budget: Budget,
+    flow: Flow,
     order_id: UUID | None = None,
 ) -> Asked[Discount]:
     """The discount besides the promo discount. `delivery_fee` is the store's own, no matter what shipping apps
@@ -370,7 +371,7 @@ def ask_discount(
         "promoDiscount": promo_discount,
         "deliveryFee": delivery_fee,
     }
-    return _ask(DISCOUNTS, business, data, budget=budget, order_id=order_id)
+    return _ask(DISCOUNTS, business, data, flow=flow, order_id=order_id)
 
 
 def _items(lines: Sequence[Line]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Asking the hooks of one point: priority groups one after the other, each side by side, within the budget.
+"""Asking the hooks of one point: priority groups one after the other, each side by side, within the flow's time.
 
     with HookCalls(request) as hook_calls:
         for calls in hook_calls.groups():
@@ -32,7 +32,7 @@ from extensions.hooks.calling import (
     skipped_by_breaker,
     without_place,
 )
-from extensions.hooks.live import HookKey, LiveHook, groups, live_hooks
+from extensions.hooks.live import HookKey, LiveHook, groups, hooks_for
 from extensions.models import Breaker
 from stores.hookpoints import HookRequest
 
@@ -48,7 +48,7 @@ class HookCalls:
     def __init__(self, request: HookRequest, *, slug: str = "") -> None:
         self.request = request
         self.calls: list[Call] = []
-        self._hooks = live_hooks(request.business, request.point, slug=slug)
+        self._hooks = hooks_for(request, slug=slug)
         now = timezone.now()
         self._skipped = {hook.key for hook in self._hooks if hook.is_skipped(now)}
         self._breakers: dict[HookKey, Breaker] = breaker.breakers_of(
@@ -72,6 +72,8 @@ class HookCalls:
     ) -> None:
         """A failure to record calls must not cost the buyer the order."""
         made = [call for call, _, _ in self._made]
+        if made:
+            self.request.flow.hooks = None  # meanwhile an app may have been uninstalled
         for write in (
             self._settle,
             partial(ledger.record, self.request, self.calls),
@@ -88,7 +90,7 @@ class HookCalls:
         now = timezone.now()
         listening = relaying.listening(request.business, [hook.app_id for hook in hooks])
         for hook in hooks:
-            seconds = min(hook.timeout, request.budget.left)
+            seconds = min(hook.timeout, request.flow.left)
             if not seconds:
                 calls[hook.key] = out_of_time(hook, now=now)
                 continue

@@ -14,7 +14,7 @@ from accounts.models import Business
 from common.db.finders import first_or_not_found, get_or_not_found
 from extensions.enums import SKIPPED, CallOutcome, ExtensionType
 from extensions.hooks.descriptions import DESCRIPTIONS
-from extensions.hooks.live import live_hooks
+from extensions.hooks.live import hooks_at
 from extensions.models import Breaker, Definition, ExtensionState, HookCall, HookPreference
 from installations.models import Installation
 from marketplace.models import App
@@ -161,7 +161,7 @@ class RankedHook:
 
 def running_order(business: Business, point: HookPoint, app: App) -> list[RankedHook]:
     """The hooks that a store asks at this point, other apps' among them."""
-    hooks = live_hooks(business, point)
+    hooks = hooks_at(business, point)
     names = dict(App.objects.filter(pk__in=[hook.app_id for hook in hooks]).values_list("pk", "name"))
     ranks = {
         priority: rank for rank, priority in enumerate(sorted({each.priority for each in hooks}), start=1)

@@ -1,4 +1,4 @@
-"""The hooks to ask at a point, in order."""
+"""The hooks that a store asks, in order."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import CharField, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, UUIDField
+from django.db.models import Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, UUIDField
 from django.db.models.functions import Coalesce
 
 from accounts.models import Business
@@ -16,7 +16,7 @@ from extensions.addresses import hook_address
 from extensions.enums import ExtensionType
 from extensions.models import Breaker, Definition, ExtensionState, HookPreference, LiveDefinition
 from installations.models import Installation, is_in_release, running, version_run
-from stores.hookpoints import HookPoint
+from stores.hookpoints import HookPoint, HookRequest
 
 HookKey = tuple[UUID, UUID]
 
@@ -40,6 +40,7 @@ class _Row(NamedTuple):
     rolling_url: str | None
     earlier_url: str | None
     definition_id: UUID
+    point: str
     content: dict[str, Any]
     most_discount: int
     open_until: datetime | None
@@ -63,6 +64,7 @@ def _columns(installation: str, definition: str) -> tuple[str, ...]:
         *(f"{installation}__{name}" for name in of_installation),
         *(f"{definition}app__{name}" for name in of_app),
         f"{definition}pk",
+        f"{definition}key",
         "content",
         "most_discount",
         "open_until",
@@ -75,7 +77,6 @@ def _agreed_to() -> QuerySet[LiveDefinition, Any]:
         running("version__agreed_by__", app="definition__app__"),
         ~_switched_off("version__agreed_by", "definition"),
         definition__type=ExtensionType.HOOK,
-        definition__key=_POINT,
         version__agreed_by__business=_BUSINESS,
         in_release=is_in_release("version__agreed_by__", "definition__app__"),
     ).order_by()
@@ -93,7 +94,6 @@ def _of_working_copies() -> QuerySet[Definition, Any]:
         ~_switched_off("app__installations", "pk"),
         Q(app__installations__is_own=True) | Q(app__installations__is_review=True),
         type=ExtensionType.HOOK,
-        key=_POINT,
         is_active=True,
         app__installations__business=_BUSINESS,
     ).order_by()
@@ -119,8 +119,8 @@ def _open_until(installation: str, definition: str) -> Subquery:
     return Subquery(breaker.values("open_until"))
 
 
-# These run three times for each order, in stores without any app too.
-_BUSINESS, _POINT = Param("business", UUIDField()), Param("point", CharField())
+# These run for each order, in stores without any app too.
+_BUSINESS = Param("business", UUIDField())
 _AGREED_TO: Final = Compiled(_agreed_to)
 _OF_WORKING_COPIES: Final = Compiled(_of_working_copies)
 
@@ -129,6 +129,7 @@ _OF_WORKING_COPIES: Final = Compiled(_of_working_copies)
 class LiveHook:
     """A hook on one installation. `timeout` is in seconds; lower priorities run first."""
 
+    point: str
     installation_id: UUID
     definition_id: UUID
     app_id: UUID
@@ -152,23 +153,38 @@ class LiveHook:
         return self.open_until is not None and self.open_until > now
 
 
-def live_hooks(business: Business, point: HookPoint, *, slug: str = "") -> list[LiveHook]:
-    """The hooks of active installations that are not paused, whose app is neither suspended nor deleted and has a Webhook
-    URL, in the order in which they run: by priority, then by the time of the install. Those that the merchant has
-    switched off are left out. `slug` selects one app.
+def live_hooks(business: Business) -> list[LiveHook]:
+    """The hooks, at all points, of active installations that are not paused, whose app is neither suspended nor deleted and
+    has a Webhook URL, in the order in which those of a point run: by priority, then by the time of the install. Those that
+    the merchant has switched off are left out.
 
     A store runs what it agreed to, and its own developer's sandbox store the working copy. One statement; two for a
     sandbox store.
     """
-    found = (_live(row) for row in _rows(business, point) if not slug or row.slug == slug)
-    return sorted(filter(None, found), key=lambda hook: (hook.priority, hook.installation_id))
+    found = filter(None, map(_live, _rows(business)))
+    return sorted(found, key=lambda hook: (hook.priority, hook.installation_id))
 
 
-def _rows(business: Business, point: HookPoint) -> list[_Row]:
-    rows = [_Row._make(row) for row in _AGREED_TO.rows(business=business.pk, point=point)]
+def hooks_at(business: Business, point: HookPoint) -> list[LiveHook]:
+    """Those of one point."""
+    return [hook for hook in live_hooks(business) if hook.point == point]
+
+
+def hooks_for(request: HookRequest, *, slug: str = "") -> list[LiveHook]:
+    """Those that a request asks. The points of a flow share one read, until an app has been waited for. `slug` selects one
+    app.
+    """
+    flow = request.flow
+    if flow.hooks is None:
+        flow.hooks = live_hooks(request.business)
+    return [hook for hook in flow.hooks if hook.point == request.point and slug in ("", hook.slug)]
+
+
+def _rows(business: Business) -> list[_Row]:
+    rows = [_Row._make(row) for row in _AGREED_TO.rows(business=business.pk)]
     if not business.is_sandbox:
         return rows
-    own = _OF_WORKING_COPIES.rows(business=business.pk, point=point)
+    own = _OF_WORKING_COPIES.rows(business=business.pk)
     return [*map(_Row._make, own), *(row for row in rows if not row.is_own)]
 
 
@@ -177,6 +193,7 @@ def _live(row: _Row) -> LiveHook | None:
     if not url:
         return None
     return LiveHook(
+        point=row.point,
         installation_id=row.installation_id,
         definition_id=row.definition_id,
         app_id=row.app_id,

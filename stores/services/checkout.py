@@ -19,7 +19,7 @@ from common.secrets import digest
 from common.validation import field_problems
 from stores import hookpoints, queries, signals
 from stores.enums import DeliveryMethod, OrderChangeKind, OrderValidation
-from stores.hookpoints import Budget, HookPart, PaymentMethod
+from stores.hookpoints import Flow, HookPart, PaymentMethod
 from stores.models import Order, OrderItem
 from stores.services.basket import Basket, OrderLine, find_basket, lock_basket, merge, read_basket
 from stores.services.catalogue.stock import announce, move_stock
@@ -90,7 +90,7 @@ class Checkout:
 
     business: Business
     request: OrderRequest
-    budget: Budget
+    flow: Flow
     order_id: UUID | None = None
     method: PaymentMethod | None = None
     by: Actor = SHOPPER
@@ -119,7 +119,7 @@ def quote(
     request = OrderRequest(
         items=items, customer_name="", delivery_method=delivery_method, payment_method="", locality=locality
     )
-    checkout = Checkout(business=business, request=request, budget=Budget.start())
+    checkout = Checkout(business=business, request=request, flow=Flow.start())
     return _price(checkout, read_basket(business, merge(items))).price
 
 
@@ -153,7 +153,7 @@ def place_order(
         Checkout(
             business=business,
             request=request,
-            budget=Budget.start(),
+            flow=Flow.start(),
             order_id=new_id(),
             method=method,
             by=by,
@@ -209,7 +209,7 @@ def _item_problems(request: OrderRequest) -> list[ErrorDetail]:
 
 
 def _agree(checkout: Checkout, basket: Basket) -> PricedBasket:
-    """Ask the three hook points before an order is saved, within one time budget."""
+    """Ask the three hook points before an order is saved, in one flow."""
     request = checkout.request
     if request.promo_discount > basket.subtotal:
         raise Invalid.field("promoDiscount", "Must not be more than the subtotal.")
@@ -221,7 +221,7 @@ def _agree(checkout: Checkout, basket: Basket) -> PricedBasket:
         lines=basket.lines,
         subtotal=basket.subtotal,
         delivery_method=request.delivery_method,
-        budget=checkout.budget,
+        flow=checkout.flow,
         order_id=checkout.order_id,
     )
     if not asked.answer.valid:
@@ -240,7 +240,7 @@ def _price(checkout: Checkout, basket: Basket) -> PricedBasket:
         subtotal=basket.subtotal,
         promo_discount=request.promo_discount,
         delivery_fee=built_in_fee,
-        budget=checkout.budget,
+        flow=checkout.flow,
         order_id=checkout.order_id,
     )
     fee = hookpoints.ask_shipping_fee(
@@ -249,7 +249,7 @@ def _price(checkout: Checkout, basket: Basket) -> PricedBasket:
         locality=request.locality,
         subtotal=basket.subtotal,
         built_in_fee=built_in_fee,
-        budget=checkout.budget,
+        flow=checkout.flow,
         order_id=checkout.order_id,
     )
     price = Price(

@@ -17,7 +17,7 @@ from common.db.transactions import forbid_transaction
 from common.errors import Conflict, Invalid, NotAllowed, Unavailable
 from stores import hookpoints, signals
 from stores.enums import SETTLED, BuiltInPayment, OrderChangeKind, OrderStatus, PaymentStatus
-from stores.hookpoints import Budget, HookPoint, PaymentDetails, PaymentMethod
+from stores.hookpoints import Flow, HookPoint, PaymentDetails, PaymentMethod
 from stores.models import Order, Payment
 from stores.services.history import SHOPPER, SYSTEM, Actor, record, record_parts
 
@@ -44,7 +44,7 @@ def chosen_method(
         return None
     method = _among(offered, method_id)
     if method is None and ":" in method_id:
-        now = hookpoints.ask_payment_methods(business=business, only=method_id, budget=Budget.start())
+        now = hookpoints.ask_payment_methods(business=business, only=method_id, flow=Flow.start())
         method = _among(now, method_id)
     if method is None and strangers.was_refused():
         raise Unavailable(str(BUSY), retry_after=strangers.RETRY_AFTER, code="payment_method_busy")
@@ -92,7 +92,7 @@ def make_payment(*, order: Order, now: datetime | None = None) -> Order:
     Not inside a transaction. Returns the order with its payment: PENDING with what the customer needs, or
     FAILED. If the app settled the payment before its answer arrived, that result is kept.
     """
-    asked = hookpoints.ask_create_payment(order=order, budget=Budget.start())
+    asked = hookpoints.ask_create_payment(order=order, flow=Flow.start())
     with transaction.atomic():
         now = now or timezone.now()
         payment = _lock(order)

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from accounts.models import Business
 from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS, request_body
 from stores import hookpoints
-from stores.hookpoints import Budget, HookPoint, HookRequest
+from stores.hookpoints import Flow, HookPoint, HookRequest
 from stores.services.checkout import OrderLine
 from tests import factories
 
@@ -100,9 +100,9 @@ def test_what_the_shop_asks_fits_the_schemas(shop: Business) -> None:
         asked[question.point] = question.data
         raise LookupError("heard, not answered")
 
-    lines, budget = [OrderLine(factories.product(shop).pk, 2)], Budget.start()
+    lines, flow = [OrderLine(factories.product(shop).pk, 2)], Flow.start()
     order = factories.order(shop, payment_method="acme:wallet")
-    basket: dict[str, Any] = {"business": shop, "lines": lines, "subtotal": 2500, "budget": budget}
+    basket: dict[str, Any] = {"business": shop, "lines": lines, "subtotal": 2500, "flow": flow}
     delivery: dict[str, Any] = {"business": shop, "subtotal": 2500, "built_in_fee": 0}
     with ExitStack() as stack:
         for point in HookPoint:

@@ -9,7 +9,7 @@ from django.db import connection
 
 from accounts.models import Business, User
 from extensions.enums import ExtensionType
-from extensions.hooks.live import live_hooks
+from extensions.hooks.live import hooks_at
 from extensions.in_store.capabilities import offered_capabilities
 from extensions.manifest.content import definitions_in
 from extensions.manifest.reach import added_reach
@@ -103,7 +103,7 @@ def running(business: Business) -> dict[str, Any]:
         for kind in ExtensionType
         for each in extensions_on(business, kind)
     }
-    asked = {point for point in HookPoint if live_hooks(business, point)}
+    asked = {point for point in HookPoint if hooks_at(business, point)}
     assert asked == {key for key in found if key in list(HookPoint)}
     return found
 

@@ -22,7 +22,7 @@ def seen_in_stores(*only: str) -> Seen:
     """By the store's slug, of all stores or only of some: where its deliveries go, which hooks are asked, what is on its pages, and
     its first page: the app's versions that it names, and its hash.
     """
-    from extensions.hooks.live import live_hooks
+    from extensions.hooks.live import hooks_at
     from extensions.queries import running_definitions, running_installations
     from installations.models import with_versions
     from stores.hookpoints import HookPoint
@@ -40,7 +40,7 @@ def seen_in_stores(*only: str) -> Seen:
         run, page = running_definitions(running_installations(store)), Shopper(store).see("")
         found[store.slug] = {
             "delivery": destination(webhook),
-            "hooks": [[each.url, each.timeout] for each in live_hooks(store, HookPoint.DISCOUNTS)],
+            "hooks": [[each.url, each.timeout] for each in hooks_at(store, HookPoint.DISCOUNTS)],
             "definitions": {each.key: each.content for of_app in run.values() for each in of_app},
             "page": [
                 *sorted(set(re.findall(r"https://stars\.example\.com/v\d", page))),

@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import Business, User
 from common.secrets import new_webhook_secret
 from extensions.enums import ExtensionType
-from extensions.hooks.live import live_hooks
+from extensions.hooks.live import hooks_at
 from extensions.models import Breaker, Definition
 from extensions.queries import running_definitions
 from extensions.services.manifests import save_manifest
@@ -132,7 +132,7 @@ def test_take_back_of_many_stores(app: App, dana: User) -> None:
 def test_statements(app: App) -> None:
     def statements(store: Business) -> int:
         with CaptureQueriesContext(connection) as found:
-            live_hooks(store, HookPoint.DISCOUNTS)
+            hooks_at(store, HookPoint.DISCOUNTS)
             installed = list(Installation.objects.with_app().filter(business=store))
             assert running_definitions(installed, ExtensionType.BLOCK)
             assert [each.webhook_url for each in installed] == [OLD]

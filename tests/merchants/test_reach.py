@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Business, User
-from extensions.hooks.live import live_hooks
+from extensions.hooks.live import hooks_at
 from extensions.in_store.capabilities import SENTENCES
 from extensions.services.manifests import Saved, save_manifest
 from installations.models import Installation
@@ -51,7 +51,7 @@ def asking(stars: App, shop: Business) -> Installation:
 def runs(shop: Business) -> set[str]:
     """What runs: the script as shoppers meet it, and the hooks as a checkout asks them."""
     store = Client(SERVER_NAME=STORES_HOST, headers={"accept": "text/html"}).get(f"/store/{shop.slug}/")
-    found = {point.value for point in HookPoint if live_hooks(shop, point)}
+    found = {point.value for point in HookPoint if hooks_at(shop, point)}
     return found | ({"script"} if "count.js" in store.text else set())
 
 

@@ -173,7 +173,7 @@ def test_no_rate_keeps_the_fee_of_the_store(shop, bread):
 @pytest.mark.spec(
     "Contract 6 Hooks", "The three points asked before an order is saved share one budget of 10 seconds"
 )
-def test_three_points_share_one_budget(shop, bread):
+def test_three_points_are_one_flow(shop, bread):
     verdict, discount, rate = Answer(OrderVerdict()), Answer(Discount()), Answer(None)
     methods, details = Answer([PaymentMethod("pay:card", "Card", "pay")]), Answer(PaymentDetails())
     with (
@@ -184,10 +184,10 @@ def test_three_points_share_one_budget(shop, bread):
         registered("checkout.create_payment", details),
     ):
         place_order(business=shop, request=order_request((bread, 1), payment_method="pay:card"))
-    budgets = [answer.requests[0].budget for answer in (verdict, discount, rate)]
-    assert budgets[0] == budgets[1] == budgets[2]
-    assert 9 < budgets[0].deadline - time.monotonic() <= 10
-    assert methods.requests[0].budget != budgets[0] != details.requests[0].budget
+    flows = [answer.requests[0].flow for answer in (verdict, discount, rate)]
+    assert flows[0] == flows[1] == flows[2]
+    assert 9 < flows[0].deadline - time.monotonic() <= 10
+    assert methods.requests[0].flow != flows[0] != details.requests[0].flow
 
 
 @pytest.mark.spec("Contract 6 Hooks", "A failure never breaks the flow: each point has a fallback")

@@ -6,8 +6,8 @@ from extensions.hooks.descriptions import DESCRIPTIONS
 from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS
 from stores.hookpoints import (
     DECLARATIONS,
-    Budget,
     Discount,
+    Flow,
     HookPoint,
     PaymentDetails,
     PaymentMethod,
@@ -57,8 +57,8 @@ def test_filling_for_a_test_ends_with_it(shop):
 
 
 def test_budget_runs_down_to_nothing():
-    assert 9.9 < Budget.start().left <= 10
-    assert Budget(time.monotonic() - 1).left == 0
+    assert 9.9 < Flow.start().left <= 10
+    assert Flow(time.monotonic() - 1).left == 0
 
 
 @pytest.mark.parametrize("amount", [-1, 1.5, True, 2**53, None])

@@ -23,7 +23,7 @@ from extensions.models import HookCall, RelayedCall
 from installations import services
 from installations.models import Installation
 from marketplace.models import App
-from stores.hookpoints import Budget, HookPoint, HookRequest
+from stores.hookpoints import Flow, HookPoint, HookRequest
 from tests import factories
 from tests.clients import Api
 from tests.receivers import Receiver
@@ -394,7 +394,7 @@ def with_hook(app: App, **content: Any) -> None:
 
 def rates(sandbox: Business) -> HookRequest:
     data = {"deliveryMethod": "DELIVERY", "locality": "Almaty", "subtotal": 2500, "builtInFee": 350}
-    return HookRequest(HookPoint.SHIPPING_RATES, sandbox, data, Budget.start())
+    return HookRequest(HookPoint.SHIPPING_RATES, sandbox, data, Flow.start())
 
 
 @pytest.mark.timed

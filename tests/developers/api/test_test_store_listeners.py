@@ -17,7 +17,7 @@ from extensions.hooks.asking import HookCalls
 from extensions.models import HookCall
 from installations.models import Installation
 from marketplace.models import App
-from stores.hookpoints import Budget, HookPoint, HookRequest
+from stores.hookpoints import Flow, HookPoint, HookRequest
 from tests import factories
 from tests.clients import Api, api_of
 from tests.webhooks.helpers import drain, wait_until
@@ -218,7 +218,7 @@ def test_hook_call_goes_to_the_listener_of_its_store(api: Api, path: str, app: A
     def checkout() -> None:
         try:
             business = Business.objects.get(pk=record["businessId"])
-            with HookCalls(HookRequest(HookPoint.SHIPPING_RATES, business, data, Budget.start())) as calls:
+            with HookCalls(HookRequest(HookPoint.SHIPPING_RATES, business, data, Flow.start())) as calls:
                 made.extend(call for group in calls.groups() for call in group)
         finally:
             connection.close()

@@ -12,7 +12,7 @@ from accounts.models import Business, User
 from developers.review import check_runs
 from developers.review.tasks import check_submission, check_submissions
 from extensions.enums import ExtensionType
-from extensions.hooks.live import live_hooks
+from extensions.hooks.live import hooks_at
 from extensions.queries import extensions_on
 from extensions.services.manifests import save_manifest
 from installations.models import Installation
@@ -204,7 +204,7 @@ def test_reviewer_tries_the_submitted_version(
     store = installation.business
     assert (store.owner, store.is_sandbox, installation.is_test) == (rae, True, True)
     assert installation.effective_scopes == stars.scopes
-    assert [each.url for each in live_hooks(store, HookPoint.DISCOUNTS)] == [
+    assert [each.url for each in hooks_at(store, HookPoint.DISCOUNTS)] == [
         "https://stars.example.com/hooks/hooks/discounts"
     ]
     assert [each.definition.type for each in extensions_on(store, ExtensionType.EMBED)] == ["embed"]

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 from accounts.models import Business
 from stores import hookpoints
-from stores.hookpoints import Budget, Discount, OrderVerdict, PaymentMethod
+from stores.hookpoints import Discount, Flow, OrderVerdict, PaymentMethod
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,11 @@ class Line:
 LINES = [Line(uuid4(), 2)]
 
 
-def fee(shop: Business, *, built_in: int = 350, budget: Budget | None = None, **asked: Any) -> int:
+def fee(shop: Business, *, built_in: int = 350, flow: Flow | None = None, **asked: Any) -> int:
     return hookpoints.ask_shipping_fee(
         business=shop,
         **{"delivery_method": "DELIVERY", "subtotal": 2000, "built_in_fee": built_in, **asked},
-        budget=budget,
+        flow=flow,
     ).answer
 
 
@@ -32,7 +32,7 @@ def verdict(shop: Business, *, seconds: float = 5.0) -> OrderVerdict:
         lines=LINES,
         subtotal=2000,
         delivery_method="PICKUP",
-        budget=Budget.start(seconds),
+        flow=Flow.start(seconds),
     ).answer
 
 
@@ -43,7 +43,7 @@ def discount(shop: Business, *, subtotal: int = 2000, promo: int = 0) -> Discoun
         subtotal=subtotal,
         promo_discount=promo,
         delivery_fee=350,
-        budget=Budget.start(),
+        flow=Flow.start(),
     ).answer
 
 

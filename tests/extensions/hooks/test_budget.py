@@ -34,7 +34,7 @@ def test_call_ends_with_the_budget(shop: Business, hooking: Hooking) -> None:
     app = hooking(SHIPPING, HANGS, timeout=10_000)
     began = time.monotonic()
 
-    assert asking.fee(shop, budget=hookpoints.Budget.start(0.3)) == 350
+    assert asking.fee(shop, flow=hookpoints.Flow.start(0.3)) == 350
     assert 0.29 < time.monotonic() - began < 0.6
     assert app.call.outcome == "TIMEOUT"
 
@@ -44,7 +44,7 @@ def test_nothing_left_is_a_failure_without_a_call(shop: Business, hooking: Hooki
     hooking(SHIPPING, HANGS, priority=1)
     later = hooking(SHIPPING, {"fee": 1}, priority=2)
 
-    assert asking.fee(shop, budget=hookpoints.Budget.start(0.2)) == 350
+    assert asking.fee(shop, flow=hookpoints.Flow.start(0.2)) == 350
     assert (later.call.outcome, later.call.duration_ms) == ("NO_TIME_LEFT", 0)
     assert later.call.fallback == "The store's own fee was kept."
     assert not later.receiver.requests
@@ -54,7 +54,7 @@ def test_hook_that_got_no_fair_share_of_time_is_not_blamed(shop: Business, hooki
     hooking(SHIPPING, says({"fee": 7}, delay=0.1), priority=1)
     hurried = hooking(SHIPPING, HANGS, priority=2)
 
-    assert asking.fee(shop, budget=hookpoints.Budget.start(0.3)) == 7
+    assert asking.fee(shop, flow=hookpoints.Flow.start(0.3)) == 7
     assert hurried.call.outcome == "TIMEOUT"
     assert not Breaker.objects.exists()
 
@@ -63,8 +63,8 @@ def test_hook_that_got_no_fair_share_of_time_is_not_blamed(shop: Business, hooki
 def test_points_before_the_order_share_one_budget(
     shop: Business, hooking: Hooking, bread: Product, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start = hookpoints.Budget.start
-    monkeypatch.setattr(checkout.Budget, "start", lambda: start(0.5))
+    start = hookpoints.Flow.start
+    monkeypatch.setattr(checkout.Flow, "start", lambda: start(0.5))
     hooking(VALIDATE, HANGS, timeout=300)
     hooking(DISCOUNTS, HANGS)
     unasked = hooking(SHIPPING, {"fee": 1})

@@ -6,12 +6,16 @@ import pytest
 
 from accounts.models import Business, User
 from common.errors import Invalid, NotFound
-from extensions.hooks.live import live_hooks
+from extensions.hooks import handlers
+from extensions.hooks.live import hooks_at
 from extensions.models import HookCall
 from extensions.services.extension_states import limit_discount, switch_extensions
-from stores.hookpoints import Discount, HookPoint, OrderVerdict
+from stores.hookpoints import Discount, HookPoint, HookRequest, OrderVerdict, registered
+from stores.models import Product
+from stores.services.checkout import place_order
 from tests import factories
 from tests.extensions.hooks import asking
+from tests.factories import order_request
 from tests.hooking import Hooked, Hooking
 
 SWITCHES = "Contract 6 The merchant's switches"
@@ -35,13 +39,30 @@ def test_switched_off_hook_is_not_asked(
     assert asking.verdict(shop) == OrderVerdict(all_heard=False)
 
 
+@pytest.mark.spec(
+    SWITCHES, "A hook that is switched off while an order waits for another app is not asked for it"
+)
+def test_switch_while_an_order_waits_counts_for_it(shop: Business, hooking: Hooking, bread: Product) -> None:
+    validating = hooking("order.validate", {"valid": True})
+    shipping = hooking("checkout.shipping_rates", {"fee": 1})
+
+    def switched_meanwhile(request: HookRequest) -> Any:
+        found = handlers.verdict(request)
+        switch(shipping, is_on=False)
+        return found
+
+    with registered(HookPoint.VALIDATE, switched_meanwhile):
+        place_order(business=shop, request=order_request((bread, 1)))
+    assert (len(validating.receiver.requests), shipping.receiver.requests) == (1, [])
+
+
 def test_other_stores_go_on_asking(shop: Business, hooking: Hooking) -> None:
     hooked = hooking("order.validate", {"valid": True})
     elsewhere = factories.business(factories.merchant("noor@example.com"))
     factories.installation(hooked.app, elsewhere)
     switch(hooked, is_on=False)
-    assert live_hooks(shop, HookPoint.VALIDATE) == []
-    assert len(live_hooks(elsewhere, HookPoint.VALIDATE)) == 1
+    assert hooks_at(shop, HookPoint.VALIDATE) == []
+    assert len(hooks_at(elsewhere, HookPoint.VALIDATE)) == 1
 
 
 def test_working_copy_on_the_own_sandbox(sandbox: Business, hooking: Hooking) -> None:
@@ -49,7 +70,7 @@ def test_working_copy_on_the_own_sandbox(sandbox: Business, hooking: Hooking) ->
     limit_discount(installation=hooked.installation, percent=10)
     assert asking.discount(sandbox, subtotal=2000).amount == 200
     switch(hooked, is_on=False)
-    assert live_hooks(sandbox, HookPoint.DISCOUNTS) == []
+    assert hooks_at(sandbox, HookPoint.DISCOUNTS) == []
 
 
 def test_part_of_another_app_is_refused(hooking: Hooking, dana: User) -> None:

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from extensions.enums import CallOutcome, ExtensionType
-from extensions.hooks.live import live_hooks
+from extensions.hooks.live import hooks_at
 from extensions.models import Definition, HookCall
 from extensions.queries import extensions_on
 from installations.models import Installation
@@ -68,7 +68,7 @@ def urls(installs: list[Installation]) -> dict[str, set[Any]]:
             "installation__app__approved_version", "installation__app__rolling_version"
         )
         url = destination(rows.get(installation=each))
-        assert [asked.url for asked in live_hooks(each.business, POINT)] == [f"{url}/hooks/discounts"]
+        assert [asked.url for asked in hooks_at(each.business, POINT)] == [f"{url}/hooks/discounts"]
         found[url].add(each.pk)
     return found
 

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from extensions.hooks.live import live_hooks
+from extensions.hooks.live import hooks_at
 from extensions.models import Breaker, Definition
 from extensions.reach_requests import requested_capabilities
 from installations.models import Installation
@@ -45,7 +45,7 @@ def test_back(api: Api, first: App, twenty: list[Installation], mode: str) -> No
     app = approve(change(first, webhook_url=NEW, version="2.0.0", scopes=["read_products"]), mode)
     late = installed(app, factories.business(factories.merchant("l@example.com")))
     save(api, app, {"blocks": [block(name="Later")]})
-    assert not live_hooks(twenty[0].business, POINT), "the save dropped it"
+    assert not hooks_at(twenty[0].business, POINT), "the save dropped it"
     new = seen(twenty[0]) if mode == "ALL" else new_of(twenty)
     definition = Definition.objects.get(key=POINT)
     Breaker.objects.create(installation=new, definition=definition, open_since=timezone.now())
