@@ -62,7 +62,10 @@ def prepared() -> Iterator[Path]:
 
 @contextmanager
 def database(name: str, template: str = "template1") -> Iterator[str]:
-    """A new database beside the one that `DATABASE_URL` names, dropped in the end. Gives its URL."""
+    """A new database beside the one that `DATABASE_URL` names, dropped in the end. Gives its URL.
+
+    PostgreSQL copies no database that somebody is connected to, so sessions in another `template` are ended.
+    """
     server = urlsplit(_service("DATABASE_URL"))
     if server.scheme not in ("postgres", "postgresql"):
         raise Missing("The benchmarks measure PostgreSQL: DATABASE_URL must be a postgres:// URL.")
@@ -73,6 +76,9 @@ def database(name: str, template: str = "template1") -> Iterator[str]:
     except psycopg.OperationalError as error:
         raise Missing(f"PostgreSQL can't be reached (DATABASE_URL): {error}") from error
     with admin:
+        if template != "template1":
+            ended = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s"
+            admin.execute(ended, [template])
         admin.execute(SQL("CREATE DATABASE {} TEMPLATE {}").format(Identifier(name), Identifier(template)))
         try:
             yield server._replace(path=f"/{name}").geturl()
