@@ -47,7 +47,7 @@ class Events:
     @property
     def good_share(self) -> str:
         """In per cent, and 100 only if nothing was bad."""
-        return f"{floor(self.good * 10_000 / self.all) / 100:.2f} %" if self.all else "–"
+        return f"{floor(self.good * 10_000 / self.all) / 100:.2f}%" if self.all else "–"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Level:
 
     @property
     def target(self) -> str:
-        return f"{100 * self.objective.target:g} %"
+        return f"{100 * self.objective.target:g}%"
 
     @property
     def shares(self) -> list[Events]:
@@ -80,7 +80,7 @@ class Level:
         used = self.burn(WINDOW)
         if not self.windows[WINDOW].all:
             return "–"
-        return f"{floor(100 * (1 - used))} %" if used <= 1 else f"0 %, used {used:.1f} times"
+        return f"{floor(100 * (1 - used))}%" if used <= 1 else f"0%, used {used:.1f} times"
 
     @property
     def state(self) -> tuple[str, str]:
@@ -104,7 +104,7 @@ class Level:
             [Point(day) for day in self.days],
             [Series("Budget used", "bad", used)],
             empty="Nothing of the budget was used.",
-            write=lambda value: f"{value:.3g} %",
+            write=lambda value: f"{value:.3g}%",
         )
 
 

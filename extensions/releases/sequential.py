@@ -28,7 +28,7 @@ FALSE_ALARMS: Final = 0.01
 LEAST_CALLS: Final = 20
 SLOWER_BY: Final = 1.25
 SLOWER_BY_MS: Final = 100
-# Milliseconds. Steps of 3 %, so that one lies between a quarter and 30 % more. Nothing takes longer than ten seconds.
+# Milliseconds. Steps of 3%, so that one lies between a quarter and 30% more. Nothing takes longer than ten seconds.
 _BOUNDS: Final = [round(100 * 1.03**power) for power in range(157)]
 _ENOUGH_FAILURES: Final = log(2 / FALSE_ALARMS)
 _ENOUGH_SLOW: Final = log(2 * len(_BOUNDS) / FALSE_ALARMS)
@@ -79,7 +79,7 @@ def why_worse(new: Calls, old: Calls) -> str:
             "old one."
         )
     if _is_slower(new, old):
-        return f"The slowest 5 % of calls take over {new.p95:,} ms with the new version, and over {old.p95:,} ms with the old one."
+        return f"The slowest 5% of calls take over {new.p95:,} ms with the new version, and over {old.p95:,} ms with the old one."
     return ""
 
 

@@ -1,6 +1,6 @@
 """Moves a release through its states (contract, section 10). No other code changes a `Release`, or which versions stores run.
 
-    approval --STEPS--> ROLLING 1, 5, 25 % --advance--> COMPLETE
+    approval --STEPS--> ROLLING 1, 5, 25% --advance--> COMPLETE
        |                  |        ^                       ^  |
        |                halt    resume                     |  |
        |                  v        |                       |  |
@@ -85,7 +85,7 @@ def advance(
         release.state, release.ended_at = ReleaseState.COMPLETE, now
         _close(locked)
     _begin_step(release, now)
-    _record(release, ReviewKind.ADVANCED, by, now, f"{release.percent} % of the stores")
+    _record(release, ReviewKind.ADVANCED, by, now, f"{release.percent}% of the stores")
     release_moved.send(App, app=locked, release=release, now=now)
     return release
 
@@ -130,7 +130,7 @@ def resume(*, app: App, by: User, now: datetime | None = None) -> Release:
     locked.approved_version = release.version
     locked.save(update_fields=["approved_version"])
     _begin_step(release, now)
-    _record(release, ReviewKind.RESUMED, by, now, f"{release.percent} % of the stores")
+    _record(release, ReviewKind.RESUMED, by, now, f"{release.percent}% of the stores")
     release_moved.send(App, app=locked, release=release, now=now)
     return release
 

@@ -54,7 +54,7 @@ def _updates(app: App) -> Iterable[Fact]:
 
 
 def _percent(share: float) -> str:
-    """Rounded down, so that only all of them are 100 %."""
+    """Rounded down, so that only all of them are 100%."""
     tenths = math.floor(share * 1000) / 10
     return f"{tenths:g}%"
 

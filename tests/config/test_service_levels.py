@@ -245,8 +245,8 @@ def test_page_has_shares_budget_and_burn_of_each_objective(operators: Client) ->
     table = lines(operators.get(PAGE))
     assert list(table) == [each.title for each in OBJECTIVES]
     # 4 bad of 100,000, of which 100 may be
-    assert table["App API"] == ["Within budget", "99.9 %", "99.99 %", "99.85 %", "99.90 %", "96 %", "1.0 ×"]
-    assert table["Checkout"] == ["Nothing counted", "99.5 %", "–", "–", "–", "–", "–"]
+    assert table["App API"] == ["Within budget", "99.9%", "99.99%", "99.85%", "99.90%", "96%", "1.0 ×"]
+    assert table["Checkout"] == ["Nothing counted", "99.5%", "–", "–", "–", "–", "–"]
 
 
 def test_page_says_which_budget_burns(operators: Client) -> None:
@@ -264,16 +264,16 @@ def test_page_says_which_budget_burns(operators: Client) -> None:
         "Developer portal": "Nothing counted",
         "Data erasures": "Within budget",
     }
-    assert lines(operators.get(PAGE))["App API"][-2:] == ["0 %, used 10.0 times", "–"]
+    assert lines(operators.get(PAGE))["App API"][-2:] == ["0%, used 10.0 times", "–"]
 
 
 def test_plots_show_what_each_day_used(operators: Client) -> None:
     count(API, timedelta(hours=1), 49_990, 10)
     count(API, timedelta(days=3), 49_960, 40)
     text = " ".join(operators.get(PAGE).content.decode().split())
-    assert "<title>20 Nov: budget used 10 %</title>" in text
-    assert "<title>17 Nov: budget used 40 %</title>" in text
-    assert "<title>18 Nov: budget used 0 %</title>" in text
+    assert "<title>20 Nov: budget used 10%</title>" in text
+    assert "<title>17 Nov: budget used 40%</title>" in text
+    assert "<title>18 Nov: budget used 0%</title>" in text
 
 
 def test_page_takes_two_statements_more_than_it_shows_rows(

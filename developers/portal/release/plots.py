@@ -63,7 +63,7 @@ def _failed(calls: dict[str, Any]) -> str:
 
 
 def _percent(value: Number) -> str:
-    return f"{round(value, 1):g} %"
+    return f"{round(value, 1):g}%"
 
 
 def _milliseconds(value: Number | None) -> str:

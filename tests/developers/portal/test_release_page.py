@@ -124,7 +124,7 @@ def test_plots(rolling: App, dana: User) -> None:
     HookCall.objects.filter(duration_ms=90).update(called_at=timezone.now() - timedelta(hours=1))
     shown = plots(client)
     assert [row[1:] for row in shown["Failures"]] == [
-        ["New version", "Old version"], ["25 %", "0 %"], ["–", "0 %"], ["–", "–"],
+        ["New version", "Old version"], ["25%", "0%"], ["–", "0%"], ["–", "–"],
     ]  # fmt: skip
     assert [row[1:] for row in shown["p95"][1:]] == [["5,000 ms", "40 ms"], ["–", "90 ms"], ["–", "–"]]
     page = text_of(client.get(PAGE))

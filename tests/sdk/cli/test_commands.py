@@ -278,7 +278,7 @@ def test_release_without_a_browser(run: Run, signed_in: str, dana: User) -> None
     (current, earlier) = json.loads(run("versions", "--app", "song", "--json").out)
     assert (current["isCurrent"], earlier["isCurrent"], earlier["number"]) == (True, False, first.number)
     assert "Stores use version 1.1.0" in run("status", "--app", "song").out
-    assert "1.1.0: COMPLETE, 100 %" in run("release", "--app", "song").out
+    assert "1.1.0: COMPLETE, 100%" in run("release", "--app", "song").out
     assert "it can't be halted" in run("release", "halt", "--app", "song").err
     for action in ([], ["resume"]):
         unused = run("release", *action, "--reason", "Wrong notes.", "--app", "song")

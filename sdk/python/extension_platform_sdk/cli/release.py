@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 def _lines(release: Record) -> list[str]:
     stores = release["stores"]
     lines = [
-        f"{release['version']}: {release['state']}, {release['percent']} %",
+        f"{release['version']}: {release['state']}, {release['percent']}%",
         f"stores  {stores['new']} with the new version, {stores['old']} with the old one",
     ]
     lines += [f"{name:7} {_calls(release['health'][name])}" for name in ("new", "old")]

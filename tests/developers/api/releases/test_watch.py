@@ -107,7 +107,7 @@ def test_halt_is_mailed(
     assert [each.to for each in mail.outbox] == [[dana.email], [sam.email]]
     (message, _other) = mail.outbox
     assert message.subject == "Loyalty Stars 2.0.0: the release has halted"
-    for words in ("All 20 calls with the new version failed.", "at 1 %", "/portal/apps/stars/release/"):
+    for words in ("All 20 calls with the new version failed.", "at 1%", "/portal/apps/stars/release/"):
         assert words in str(message.body)
     with django_capture_on_commit_callbacks(execute=True):
         releases.resume(app=rolling, by=dana)
