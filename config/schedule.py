@@ -12,6 +12,7 @@ PERIODS: Final = {
     "webhooks.tasks.dispatch": 1.0,
     "installations.tasks.follow_approvals": 5.0,  # promised within 10 s
     "extensions.tasks.watch_releases": 10.0,  # a step ends within 15 s
+    "stores.tasks.mail_merchants": 10.0,
     "webhooks.tasks.follow_erasures": 10.0,
     "stores.tasks.expire_payments": 20.0,  # EXPIRED is promised within 60 s
     "conformance.tasks.remove_ended_checks": 30.0,
@@ -20,7 +21,6 @@ PERIODS: Final = {
     "appapi.tasks.make_exports": 60.0,  # those whose message was lost, or whose worker died
     "conformance.tasks.check_listed_apps": 60.0,
     "extensions.tasks.look_at_scripts": 60.0,
-    "stores.tasks.mail_merchants": 60.0,
     "stores.tasks.sweep_erased_customers": 60.0,
     "webhooks.tasks.judge_webhooks": 60.0,
     "stores.tasks.send_waiting_mails": 300.0,

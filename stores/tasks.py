@@ -63,10 +63,5 @@ def mail_order_status(order_id: str, status: str) -> None:
 
 
 @shared_task
-def mail_merchant(business_id: str) -> None:
-    merchant_mails.mail_merchant(business_id=business_id)
-
-
-@shared_task
 def mail_merchants() -> None:
     merchant_mails.send_due()

@@ -1,7 +1,8 @@
 """Mails to the people of a store about it: new orders, products that run low, new reviews.
 
-A row is written in the transaction of what happened, so nothing that is committed is lost, and nothing else is mailed. The first run that
-sees it makes one of it for each person, because each chooses how often they want mails. Sending removes
+A row is written in the transaction of what happened, so nothing that is committed is lost, and nothing else is mailed. Beat starts a run
+every ten seconds, so that an order need not wait for a message to a worker. The first run that sees a row makes one of it for each
+person, because each chooses how often they want mails. Sending removes
 the rows in one transaction with the mail: whatever fails leaves them for the next run. If a process dies after the mail server took the
 mail and before the commit, the mail is resent with the same Message-ID, by which mailboxes recognize it.
 
@@ -30,7 +31,6 @@ from accounts.services.profile import OF_ORDERS, frequency_of
 from common.db.inserts import insert
 from common.mails.letters import letter
 from common.money import display
-from common.processes.background import enqueue_after_commit
 from stores.enums import BuiltInPayment, PaymentStatus, is_low
 from stores.letterhead import merchant_frame
 from stores.models import LINES, MerchantNews, Order, Product, Review
@@ -54,7 +54,6 @@ def note(*, business: Business, kind: StoreNotice, now: datetime, about_id: UUID
     if business.is_sandbox:
         return
     insert(MerchantNews(business=business, kind=kind, about_id=about_id, at=now, due_at=now))
-    enqueue_after_commit("stores.tasks.mail_merchant", str(business.pk), expires=60.0)
 
 
 def choices_changed(*, person: User) -> None:
@@ -63,7 +62,7 @@ def choices_changed(*, person: User) -> None:
 
 
 def send_due(*, now: datetime | None = None) -> int:
-    """Mail what is due in all stores. Returns the number of mails. Run by beat, for messages that were lost and for summaries.
+    """Mail what is due in all stores. Returns the number of mails.
 
     Safe to run twice at once. A mail server that doesn't answer ends the run.
     """
@@ -72,18 +71,16 @@ def send_due(*, now: datetime | None = None) -> int:
     sent = 0
     try:
         for business_id in list(due.distinct()):
-            sent += mail_merchant(business_id=business_id, now=now)
+            sent += _mail_store(business_id, now)
     except OSError as error:  # includes most of smtplib's
         log.warning("The mail server can't be reached, so mails to merchants wait: %s", type(error).__name__)
-    for lost in MerchantNews.objects.filter(at__lt=now - GIVEN_UP)[:BATCH]:
+    for lost in MerchantNews.objects.filter(due_at__lte=now, at__lt=now - GIVEN_UP)[:BATCH]:
         log.warning("%s could not be mailed for %s.", lost, GIVEN_UP)
         lost.delete()
     return sent
 
 
-def mail_merchant(*, business_id: UUID | str, now: datetime | None = None) -> int:
-    """Mail what is due in one store. Returns the number of mails."""
-    now = now or timezone.now()
+def _mail_store(business_id: UUID, now: datetime) -> int:
     store = Business.objects.select_related("owner").filter(pk=business_id).first()
     if store is None:
         return 0

@@ -30,14 +30,13 @@ def bread(shop):
 
 
 @pytest.fixture
-def place(shop, bread, django_capture_on_commit_callbacks):
-    """Has a shopper order one bread. With `worker`, a worker runs what is enqueued."""
+def place(shop, bread):
+    """Has a shopper order one bread."""
     shopper = Shopper(shop)
 
-    def order(worker=True):
+    def order():
         shopper.take(bread, 1)
-        with django_capture_on_commit_callbacks(execute=worker):
-            assert shopper.place().status_code == 302
+        assert shopper.place().status_code == 302
         return Order.objects.order_by("-pk").first()
 
     return order
@@ -53,11 +52,10 @@ def choose(mira, **often):
     assert signed_in(mira).post(NOTICES, DEFAULTS | often).status_code == 302
 
 
-@pytest.mark.usefixtures("tasks_run_at_once")
 def test_merchant_is_mailed_each_order_once_with_a_link_that_works_signed_out(mira, place, mailoutbox, told):
     order = place()
+    assert (send_due(), send_due()) == (1, 0)
     assert told() == [f"New order {order.number}, $5.00"]
-    assert send_due() == 0
     assert not MerchantNews.objects.exists()
     letter = next(each for each in mailoutbox if each.to == [MERCHANT])
     assert "Payment: Cash, when the customer receives the order" in letter.body
@@ -70,13 +68,6 @@ def test_merchant_is_mailed_each_order_once_with_a_link_that_works_signed_out(mi
         sign_in["Location"], {"email": MERCHANT, "password": factories.PASSWORD}, follow=True
     )
     assert f"Order {order.number}" in text_of(page)
-
-
-def test_lost_message_to_the_worker_loses_no_mail(place, told):
-    order = place(worker=False)
-    assert told() == []
-    assert send_due() == 1
-    assert told() == [f"New order {order.number}, $5.00"]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +90,6 @@ def test_summary_has_all_orders_since_the_last_one(mira, shop, place, told, ofte
     assert send_due(now=then + timedelta(days=2)) == 0
 
 
-@pytest.mark.usefixtures("tasks_run_at_once")
 @pytest.mark.parametrize("why", ["off", "closed", "sandbox"])
 def test_nobody_is_mailed_who_must_not_be(mira, shop, place, told, why):
     if why == "off":
@@ -124,7 +114,7 @@ def test_new_choice_counts_for_what_waits(mira, place, told):
 
 @pytest.mark.parametrize("error", [SMTPServerDisconnected(), TimeoutError(), SMTPRecipientsRefused({})])
 def test_failed_mail_is_sent_by_a_later_run(place, told, monkeypatch, error):
-    order = place(worker=False)
+    order = place()
     now = datetime.now(UTC)
     with monkeypatch.context() as broken:
         broken.setattr(EmailMessage, "send", Mock(side_effect=error))
@@ -135,7 +125,7 @@ def test_failed_mail_is_sent_by_a_later_run(place, told, monkeypatch, error):
 
 def test_mail_that_is_sent_again_after_a_crash_is_the_same_mail(place, monkeypatch):
     """The process ends between the mail server's yes and the commit."""
-    place(worker=False)
+    place()
     sent = []
 
     def send(letter):
@@ -154,7 +144,7 @@ def test_mail_that_is_sent_again_after_a_crash_is_the_same_mail(place, monkeypat
 @pytest.mark.long
 def test_what_piled_up_is_one_mail(place, told):
     for _ in range(11):
-        place(worker=False)
+        place()
     assert send_due() == 1
     assert told() == ["11 new orders, $55.00"]
 
@@ -164,14 +154,14 @@ def test_low_stock_is_mailed_in_the_morning_if_it_is_still_low(mira, shop, bread
     choose(mira, new_orders="off")
     with time_machine.travel(NOON, tick=False):
         Product.objects.filter(pk=bread.pk).update(stock=5)
-        place(worker=False)
+        place()
     tomorrow = NOON + timedelta(days=1)
     assert send_due(now=NOON + timedelta(hours=1)) == 0
     assert send_due(now=tomorrow) == 1
     assert told() == ["Bread is running low"]
     Product.objects.filter(pk=bread.pk).update(stock=5)
     with time_machine.travel(tomorrow, tick=False):
-        place(worker=False)
+        place()
     Product.objects.filter(pk=bread.pk).update(stock=50)
     assert send_due(now=tomorrow + timedelta(days=1)) == 0
     assert len(told()) == 1
