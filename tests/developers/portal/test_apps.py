@@ -15,7 +15,7 @@ from installations.models import Installation
 from marketplace.models import App, AppTotals, AppVersion, Picture, Submission
 from marketplace.scopes import SCOPES
 from tests import factories
-from tests.deliveries import delivery
+from tests.deliveries import OK, delivery
 from tests.developers.portal.paths import pages_of
 from tests.pages import HTML, signed_in, text_of
 from tests.pictures import picture, upload
@@ -337,6 +337,22 @@ def test_overview_counts_only_the_developers_sandbox(
     for business in (shop, Business.objects.sandbox_of(sam)):
         factories.installation(app, business, last_used_at=NOW, is_test=True)
     assert steps_done(text_of(browser.get(f"/portal/apps/{app.slug}/")))[:3] == [True, False, False]
+
+
+def test_what_is_to_be_done_stands_before_empty_plots(
+    browser: Client, app: App, installation: Installation
+) -> None:
+    webhook = helpers.webhook(installation, "https://app.example.com/", ["order.created"])
+
+    def headings() -> list[str]:
+        page = text_of(browser.get(f"/portal/apps/{app.slug}/"))
+        return sorted(("<h2>Set up</h2>", "Table of webhook deliveries"), key=page.index)
+
+    assert headings()[0] == "<h2>Set up</h2>"
+    Installation.objects.filter(pk=installation.pk).update(last_used_at=NOW)
+    assert headings()[0] == "<h2>Set up</h2>"
+    delivery(webhook, DeliveryStatus.SUCCEEDED, OK)
+    assert headings()[1] == "<h2>Set up</h2>"
 
 
 @pytest.mark.parametrize(
