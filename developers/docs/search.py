@@ -52,7 +52,9 @@ class IndexedSection:
 
     @property
     def trail(self) -> str:
-        return f"{self.part} · {self.title}" if self.heading else self.part
+        """Where it stands: `Guide · Receive webhooks`, or the part alone."""
+        is_page = not self.heading or self.title == self.part
+        return self.part if is_page else f"{self.part} · {self.title}"
 
 
 @dataclass(frozen=True, slots=True)
