@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 # Where nothing may be cached, pytest rewrites every test module again: 20 s of each worker.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected explore lint audit format bench soak soak-unprotected screenshots release mutants clean
+.PHONY: demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected explore explore-unprotected lint audit format bench soak soak-unprotected screenshots release mutants clean
 
 demo: $(VENV)/.runtime ## the whole product on its embedded default
 	@DEBUG=$${DEBUG-1} ALLOW_LOCAL_DESTINATIONS=$${ALLOW_LOCAL_DESTINATIONS-$${DEBUG-1}} exec $(BIN)/python manage.py demo
@@ -30,7 +30,7 @@ compliance: $(VENV)/.development ## which test holds which rule of the specifica
 	$(BIN)/python -m pytest -q --compliance build/compliance.md
 
 test-slow: $(VENV)/.development ## every page in every look; the demo and the workers as real processes
-	$(BIN)/python -m pytest -n 2 -m "slow and not fault and not benchmark" $(ARGS)
+	$(BIN)/python -m pytest -n 2 -m "slow and not fault and not benchmark and not search" $(ARGS)
 
 test-embedded: $(VENV)/.development ## `make test` with the long tests on SQLite, without services
 	EMBEDDED=1 $(BIN)/python -m pytest -n 2 -m "$(QUICK)" $(ARGS)
@@ -47,7 +47,10 @@ test-attacks-unprotected: $(VENV)/.development ## attacks on the wire with each 
 SEARCH ?= tests/explored
 
 explore: $(VENV)/.development ## schedules of the delivery engine, at each statement, or SEARCH=tests/life (docs/faults.md); ARGS="--schedules 5000 --seed 7"
-	$(BIN)/python -m pytest -n 2 --timeout=0 -m search $(SEARCH) $(ARGS)
+	$(BIN)/python -m pytest -n 2 --timeout=0 -m "search and not slow" $(SEARCH) $(ARGS)
+
+explore-unprotected: $(VENV)/.development ## both searches with each protection taken out: they have to find it
+	$(BIN)/python -m pytest -n 2 --timeout=900 -m "search and slow" tests/explored tests/life $(ARGS)
 
 mutants: $(VENV)/.development ## rules that no test holds, by changes of single terms; ARGS="stores/services/payments.py" for less
 	$(BIN)/python -m tests.mutants $(ARGS)

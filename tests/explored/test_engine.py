@@ -119,6 +119,7 @@ def without(name: str) -> Iterator[None]:
 
 
 @pytest.mark.slow
+@pytest.mark.search
 @pytest.mark.parametrize("name", SEEN)
 def test_search_finds_what_a_protection_keeps_from_happening(name: str, explorer: Explorer) -> None:
     with without(name):

@@ -119,6 +119,7 @@ def _queries_made_again() -> Iterator[None]:
 
 
 @pytest.mark.slow
+@pytest.mark.search
 @pytest.mark.timeout(900)
 def test_lives_notice_what_is_missing(world: None) -> None:
     """Each of these lives is as it should be, and isn't without its protection."""
@@ -131,6 +132,7 @@ def test_lives_notice_what_is_missing(world: None) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.search
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", [name for name in SHOWN if name not in RARE])
 def test_search_finds_what_a_protection_keeps_from_happening(
