@@ -52,7 +52,7 @@ class IndexedSection:
 
     @property
     def trail(self) -> str:
-        """Where it stands: `Guide · Receive webhooks`, or the part alone."""
+        """Where it is: `Guide · Receive webhooks`, or the part alone."""
         is_page = not self.heading or self.title == self.part
         return self.part if is_page else f"{self.part} · {self.title}"
 

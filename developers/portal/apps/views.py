@@ -86,7 +86,7 @@ def app_overview(request: HttpRequest, app: App) -> HttpResponse:
         else (),
         "scopes": [SCOPES[name] for name in app.scopes],
         "progress": made,
-        # Its plots are empty, so what is to be done next stands before them.
+        # Its plots are empty, so the next steps come before them.
         "is_new": not health.is_in_stores and not (made.called_at and made.answer),
         "has_pictures": bool(app.icon_id and app.screenshot_ids),
         "has_own_url": not app.redirect_url.startswith(f"{settings.BASE_URL}/"),

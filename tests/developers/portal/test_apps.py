@@ -339,9 +339,7 @@ def test_overview_counts_only_the_developers_sandbox(
     assert steps_done(text_of(browser.get(f"/portal/apps/{app.slug}/")))[:3] == [True, False, False]
 
 
-def test_what_is_to_be_done_stands_before_empty_plots(
-    browser: Client, app: App, installation: Installation
-) -> None:
+def test_next_steps_come_before_empty_plots(browser: Client, app: App, installation: Installation) -> None:
     webhook = helpers.webhook(installation, "https://app.example.com/", ["order.created"])
 
     def headings() -> list[str]:
