@@ -1,6 +1,5 @@
 // Behaviour for every page. Each part finds its elements by a data attribute, and pages work without it.
 import { announce } from "./announce.js";
-import "./search.js";
 
 document.documentElement.dataset.scripted = "";
 

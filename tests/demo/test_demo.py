@@ -253,7 +253,8 @@ def test_newcomer_walks_from_registration_to_a_webhook(demo: Demo) -> None:
         page.goto(demo.sample_app_url)
         page.get_by_label("Access token").fill(token)
         page.get_by_role("button", name="Connect", exact=True).click()
-        order = _run_curl(curls[1])
+        (placing,) = [each for each in curls if "/app-api/orders" in each and " -d " in each]
+        order = _run_curl(placing)
         number = re.findall(r'"orderNumber":"(\d+)"', order)[0]
         entry = page.locator("li, article").filter(has_text=f"Order {number}").first
         expect(entry).to_contain_text("Signature verified")

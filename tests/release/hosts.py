@@ -63,6 +63,9 @@ class Host:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
 
+    def has(self, path: str) -> bool:
+        return (self.files / path.lstrip("/")).exists()
+
     def read(self, path: str) -> str:
         return (self.files / path.lstrip("/")).read_text()
 

@@ -62,14 +62,14 @@ def of_role(name: str, role: str) -> str:
 
 
 def filled_in(host: Host, **settings: str) -> None:
-    """`/etc/extension-platform/environment`, as a person edits it."""
-    path = "/etc/extension-platform/environment"
-    filled = {
-        "SECRET_KEY": secrets.token_urlsafe(48),
-        "METRICS_TOKEN": secrets.token_urlsafe(48),
-        "FIELD_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
-        "EMAIL_URL": "dummymail://",
-    } | settings
+    """`/etc/extension-platform/environment` and the files of secrets, as a person edits them."""
+    path, filled = "/etc/extension-platform/environment", {}
+    for name, value in ({"EMAIL_URL": "dummymail://"} | settings).items():
+        file = f"/etc/extension-platform/secrets/{name}"
+        if host.has(file):
+            host.write(file, value)
+        else:
+            filled[name] = value
     text = host.read(path)
     kept = [line for line in text.splitlines() if line.partition("=")[0] not in filled]
     host.write(path, "\n".join([*kept, *(f"{name}='{value}'" for name, value in filled.items()), ""]))
@@ -140,8 +140,8 @@ def test_guide_for_one_machine(released: Released, installed: Path, tmp_path: Pa
         host.run(BLOCKS["prepare"], folder)
         wait_for(host, "pg_isready --host 127.0.0.1")
         host.run(BLOCKS["one-database"], PGHOST="127.0.0.1", POSTGRES_PASSWORD=PASSWORD)
-        given = BLOCKS["one-settings"].replace(":password@", f":{PASSWORD}@")
-        filled_in(host, **dict(re.findall(r"^(\w+)='(.*)'$", given, re.MULTILINE)))
+        host.run(BLOCKS["one-secrets"], POSTGRES_PASSWORD=PASSWORD)
+        filled_in(host, **dict(re.findall(r"^(\w+)='(.*)'$", BLOCKS["one-settings"], re.MULTILINE)))
         host.run(BLOCKS["manage"] + BLOCKS["migrate"] + of_role("start", "web"), folder, RELEASE=released.tag)
         host.run(BLOCKS["one-start"])
         trusted = tmp_path / "authority.pem"

@@ -34,6 +34,8 @@ class NewMember(serializers.Serializer):
 class MemberChanges(serializers.Serializer):
     role = Choice(INVITABLE, "What they may do from now on.", "VIEWER")
 
+    schema: Final = {"required": ["role"]}
+
 
 class NewTransfer(serializers.Serializer):
     email = Email("Of an active DEVELOPER of the app.")
