@@ -328,7 +328,9 @@ class WholeLife:
         self.developer.register()
         self.developer.create_app(self.name, self.server.url)
         self.developer.test_install()
-        test = self.developer.test_install()  # by each version, since the earlier one doesn't mark it (docs/upgrading.md)
+        test = (
+            self.developer.test_install()
+        )  # by each version, since the earlier one doesn't mark it (docs/upgrading.md)
         self.developer.send_test_event("order.created")
         self.server.wait_for("order.created", test["businessId"], test["webhookSecret"])
 

@@ -99,7 +99,7 @@ def test_quick_benchmarks_of_the_app_api_measure_every_row() -> None:
 
     assert run.returncode == 0, run.stderr
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in run.stdout.splitlines()[2:]]
-    assert len(rows) == 9
+    assert len(rows) == 10
     assert all(float(row[3].split()[0].replace(",", "")) > 0 for row in rows)
     assert f"benchmark_{run.pid}" not in databases()
 

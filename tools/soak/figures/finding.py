@@ -6,6 +6,7 @@ from typing import Final
 
 from tools.soak.run import Run
 
+NONE: Final = "there should be some"
 SLOW: Final = 4  # so many times longer may things take on a slow machine
 
 
@@ -30,7 +31,7 @@ def none_of(name: str, wrong: Sequence[object], *, of: int | None = None, by_spe
 
 def some_of(name: str, number: int, *, by_speed: bool = False) -> Finding:
     """A figure that must not be 0: nothing would be shown without it."""
-    return Finding(name, f"{number:,}", "" if number else "there should be some", by_speed=by_speed)
+    return Finding(name, f"{number:,}", "" if number else NONE, by_speed=by_speed)
 
 
 def at_most(name: str, seconds: float, limit: float, *, of: str = "") -> Finding:

@@ -5,7 +5,7 @@ from itertools import zip_longest
 from math import inf
 from typing import Final
 
-from tools.soak.figures.finding import Finding, none_of, some_of
+from tools.soak.figures.finding import NONE, Finding, none_of, some_of
 from tools.soak.ledger import FIRST
 from tools.soak.receiver import Arrival, HookCall
 from tools.soak.releases import PLAN
@@ -46,9 +46,7 @@ def versions(run: Run) -> Iterator[Finding]:
                 )
         if len(first) > move.stores:
             wrong.append(f"version {move.version} ran in {len(first)} stores instead of {move.stores}")
-    yield Finding(
-        "moves of releases", f"{len(moves)} of {len(PLAN)}", "" if moves else "there should be some"
-    )
+    yield Finding("moves of releases", f"{len(moves)} of {len(PLAN)}", "" if moves else NONE)
     yield some_of("webhooks and hook calls between them", judged, by_speed=True)
     yield Finding("of these, hook calls in the shadow", f"{shadows:,}")
     yield none_of("of these, to another version than the store ran", wrong)
