@@ -77,6 +77,22 @@ def test_delivery_counts_once_on_the_day_of_its_newest_attempt(app: App, at_shop
     assert figures(app) == {days_ago(2).date(): (1, 2), TODAY: (1, 0)}
 
 
+@pytest.mark.spec("Contract 9 Precise points", "Analytics: today and yesterday are exact up to 10,000 deliveries")
+@pytest.mark.parametrize(("counted", "shown"), [(6_000, (2, 0)), (6_001, (6_001, 0))])
+def test_busy_days_are_as_they_were_counted(
+    app: App, at_shop: Webhook, counted: int, shown: tuple[int, int]
+) -> None:
+    for day, successful in ((TODAY, counted), (days_ago(1).date(), 4_000), (days_ago(2).date(), 9_000)):
+        DailyDeliveryCount.objects.create(
+            app=app, date=day, successful=successful, failed=0, answered=successful, duration_ms=1
+        )
+    for _ in range(2):
+        attempt(delivery(at_shop), NOW)
+    assert figures(app)[TODAY] == shown
+    assert figures(app)[days_ago(2).date()] == (9_000, 0)
+    assert (days_ago(1).date() in figures(app)) == (counted == 6_001)  # nothing was made on it
+
+
 @pytest.mark.spec("Contract 9 Precise points", "Latency is of attempts with an HTTP answer")
 def test_durations_are_of_all_answered_attempts_on_their_own_day(app: App, at_shop: Webhook) -> None:
     retried = delivery(at_shop)

@@ -157,17 +157,24 @@ def _analytics(app: App, span: Span, now: datetime) -> Analytics:
 def delivery_days(app: App, span: Span = THIRTY_DAYS, *, now: datetime | None = None) -> list[DeliveryDay]:
     """The oldest day first and today last, with zeros for days without deliveries.
 
-    Today and yesterday are read from the attempts, earlier days from the daily counts: the last count of a day runs in
-    the first hour of the next.
+    Today and yesterday are read from the attempts, if no more than 10,000 deliveries were counted for them. All else is from the
+    daily counts, which are at most an hour old.
     """
     begins = span.begins(now or timezone.now())
     *_, yesterday, today = begins
-    counts = DailyDeliveryCount.objects.filter(app=app, date__gte=begins[0], date__lt=yesterday)
+    counts = DailyDeliveryCount.objects.filter(app=app, date__gte=begins[0])
     days = {figures.pop("date"): figures for figures in counts.values("date", *counting.FIGURES)}
+    lately = [days[day] for day in (yesterday, today) if day in days]
+    if sum(figures["successful"] + figures["failed"] for figures in lately) <= COUNTED_EXACTLY:
+        days |= _counted_now(app, yesterday, today)
+    return [DeliveryDay(day, **days.get(day, {})) for day in begins]
+
+
+def _counted_now(app: App, yesterday: date, today: date) -> dict[date, dict[str, Any]]:
     made = _of(app, counting.made_between(counting.midnight(yesterday), counting.midnight(today) + DAY))
     rows = counting.figures_by(made, day=TruncDate("attempted_at", tzinfo=UTC))
-    days |= {figures.pop("day"): figures for figures in rows}
-    return [DeliveryDay(day, **days.get(day, {})) for day in begins]
+    nothing = dict.fromkeys(counting.FIGURES, 0)  # where the last count had something that a resend has moved since
+    return {yesterday: nothing, today: nothing} | {figures.pop("day"): figures for figures in rows}
 
 
 def _delivery_hours(app: App, span: Span, now: datetime) -> list[DeliveryDay]:
