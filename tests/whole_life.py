@@ -432,11 +432,15 @@ class WholeLife:
         assert gzip.decompress(content).count(b"\n") == export["rows"] == 2
 
     def _feed_is_read_everywhere(self) -> None:
-        """Two events at a time, each page elsewhere."""
+        """Two events at a time, each page elsewhere. The earlier version doesn't know the newer one's cursors (CHANGELOG.md)."""
         events, cursor = [], ""
         while True:
             query = {"limit": "2"} | ({"after": cursor} if cursor else {})
-            page = self.api.call("GET", "/app-api/events", params=query)
+            answer = self.api.ask("GET", "/app-api/events", params=query)
+            if answer.status_code == 400:
+                answer = self.api.ask("GET", "/app-api/events", params=query)
+            assert answer.ok, answer.text
+            page = answer.json()
             events += [event["event"] for event in page["data"]]
             cursor = page["nextCursor"]
             if not page["hasMore"]:

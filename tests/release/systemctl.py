@@ -54,8 +54,12 @@ def start(name: str) -> None:
         path.mkdir(exist_ok=True)
         path.chmod(int(unit["StateDirectoryMode"][-1], 8))
         os.chown(path, owner.pw_uid, owner.pw_gid)
-    environment = dict(each.split("=", 1) for line in unit["Environment"] for each in shlex.split(line))
-    environment |= credentials(unit["LoadCredential"], name, owner)
+    secrets = credentials(unit["LoadCredential"], name, owner)
+    given = " ".join(unit["Environment"]).replace("%d", str(secrets))
+    environment = {
+        "CREDENTIALS_DIRECTORY": str(secrets),
+        **dict(each.split("=", 1) for each in shlex.split(given)),
+    }
     # The file has single quotes, which systemd and shells read alike.
     read = "".join(f". {file.removeprefix('-')}; " for file in unit["EnvironmentFile"])
     with Path(f"/var/log/{name}.log").open("wb") as log:
@@ -65,10 +69,8 @@ def start(name: str) -> None:
         )  # fmt: skip
 
 
-def credentials(named: "list[str]", name: str, owner: pwd.struct_passwd) -> "dict[str, str]":
-    """Copies for that user alone."""
-    if not named:
-        return {}
+def credentials(named: "list[str]", name: str, owner: pwd.struct_passwd) -> Path:
+    """A folder of copies for that user alone."""
     folder = Path("/run/credentials") / name
     folder.mkdir(parents=True, exist_ok=True)
     for each in named:
@@ -77,7 +79,7 @@ def credentials(named: "list[str]", name: str, owner: pwd.struct_passwd) -> "dic
     for path in (folder, *folder.iterdir()):
         os.chown(path, owner.pw_uid, owner.pw_gid)
         path.chmod(0o500 if path.is_dir() else 0o400)
-    return {"CREDENTIALS_DIRECTORY": str(folder)}
+    return folder
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ def test_whole_life_of_an_app_at_both_versions_side_by_side(tmp_path: Path) -> N
         }  # fmt: skip
         with site:
             site.run("manage.py", "migrate", "--verbosity=0", tree=ROOT)
+            site.run("manage.py", "collectstatic", "--noinput", "--verbosity=0", tree=ROOT)
             for role in ("web", "worker"):
                 site.replace(site.of_role(role)[1], ROOT)
             server = AppServer(receiver, f"https://127.0.0.1:{receiver.port}")

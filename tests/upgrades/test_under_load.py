@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 from pprint import pformat
+from time import sleep
 
 import pytest
 from psycopg.sql import SQL, Composable, Identifier
@@ -10,6 +11,7 @@ from psycopg.sql import SQL, Composable, Identifier
 from tests.faults.servers import skipped_if_missing
 from tests.webhooks.helpers import wait_until
 from tools.released_tree import check_out
+from tools.soak.course import LOGGED_WITHIN
 from tools.soak.faults import Fault, Faults
 from tools.soak.figures import ALL
 from tools.soak.figures.finding import NONE
@@ -86,6 +88,7 @@ def test_release_is_upgraded_under_load_without_a_failed_request_or_a_long_lock(
         receiver.is_kind = True
         wait_until_settled(site, within=300)
         load.read_on()
+        sleep(LOGGED_WITHIN)
         run = Run.gather(site, load, receiver, faults, memory)
         found = {each.name: each for figure in ALL for each in figure(run)}
     wrong = {name: finding.problem for name, finding in found.items() if finding.problem not in ("", NONE)}

@@ -77,7 +77,9 @@ def test_delivery_counts_once_on_the_day_of_its_newest_attempt(app: App, at_shop
     assert figures(app) == {days_ago(2).date(): (1, 2), TODAY: (1, 0)}
 
 
-@pytest.mark.spec("Contract 9 Precise points", "Analytics: today and yesterday are exact up to 10,000 deliveries")
+@pytest.mark.spec(
+    "Contract 9 Precise points", "Analytics: today and yesterday are exact up to 10,000 deliveries"
+)
 @pytest.mark.parametrize(("counted", "shown"), [(6_000, (2, 0)), (6_001, (6_001, 0))])
 def test_busy_days_are_as_they_were_counted(
     app: App, at_shop: Webhook, counted: int, shown: tuple[int, int]
