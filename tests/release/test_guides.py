@@ -203,7 +203,7 @@ def test_guide_for_several_machines(released: Released, installed: Path, tmp_pat
         for host in (web1, web2):
             ready = wait_for(before, f"{CHECK} 'http://{host.address}:8000/readyz?strict'")
             assert '"deliveries": "ok"' in ready
-        metrics = f"{CHECK} --header 'Authorization: Bearer {shared['METRICS_TOKEN']}' http://{web1.address}:8000/metrics"
-        wait_for(before, f"{metrics} | grep '^extension_platform_dispatchers 2'")
+        metrics = f"{CHECK} --header 'Authorization: Bearer {shared['METRICS_TOKEN']}' http://127.0.0.1:9102/metrics"
+        wait_for(worker, f"{metrics} | grep '^extension_platform_dispatchers 1'")  # the scheduler tells
         page = before.run(f"{CHECK} --location https://platform.example/", CURL_CA_BUNDLE=str(trusted))
         assert "Extension Platform" in page
