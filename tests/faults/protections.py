@@ -203,7 +203,7 @@ PROTECTIONS: Final = {
     ),
     "NUL in a query": Change("common.web.middleware.zones", "    refuse_nul(request.GET)\n", ""),
     "budget of a flow's hooks": Change(
-        "extensions.hooks.asking", "min(hook.timeout, request.budget.left)", "hook.timeout"
+        "extensions.hooks.asking", "min(hook.timeout, request.flow.left)", "hook.timeout"
     ),
     "breaker of a hook": Change(
         "extensions.hooks.breaker", "failures__gte=THRESHOLD - 1", "failures__gte=10**9"

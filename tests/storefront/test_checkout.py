@@ -508,7 +508,7 @@ def test_checkout_page_asks_once_within_the_budget(shopper):
     with registered("checkout.payment_methods", methods):
         shopper.checkout_page()
     (question,) = methods.questions
-    assert question.budget.left <= hookpoints.BUDGET_SECONDS
+    assert question.flow.left <= hookpoints.BUDGET_SECONDS
     assert question.method_id is None
 
 
