@@ -23,7 +23,7 @@ demo: $(VENV)/.runtime ## the whole product on its embedded default
 test: $(VENV)/.development ## the test suite but for its long tests, on PostgreSQL and Redis where they are there
 	$(BIN)/python -m pytest -n 2 -m "$(QUICK) and not long" $(ARGS)
 
-coverage: $(VENV)/.development ## `make test` with the long tests, and at least 95 % of the branches of services and the delivery engine
+coverage: $(VENV)/.development ## `make test` with the long tests, and at least 95% of the branches of services and the delivery engine
 	$(BIN)/python -m pytest -n 2 -m "$(QUICK)" --cov --cov-report=term --cov-report=html $(ARGS)
 
 compliance: $(VENV)/.development ## which test holds which rule of the specification, into build/compliance.md

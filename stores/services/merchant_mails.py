@@ -1,10 +1,10 @@
 """Mails to the people of a store about it: new orders, products that run low, new reviews.
 
-A row is written in the transaction of what happened, so nothing that is committed is lost, and nothing else is mailed. Beat starts a run
-every ten seconds, so that an order need not wait for a message to a worker. The first run that sees a row makes one of it for each
-person, because each chooses how often they want mails. Sending removes
-the rows in one transaction with the mail: whatever fails leaves them for the next run. If a process dies after the mail server took the
-mail and before the commit, the mail is resent with the same Message-ID, by which mailboxes recognize it.
+A row is written in the transaction of what happened, so nothing that is committed is lost, and nothing else is mailed. Beat starts a run every
+ten seconds, so an order sends no message. The first run that sees a row makes one of it for each person, because each chooses how
+often they want mails. Sending removes the rows in one transaction with the mail: whatever fails leaves them for the next run. If a
+process dies after the mail server took the mail and before the commit, the mail is resent with the same Message-ID, by which mailboxes
+recognize it.
 
 Mails hold no words and no data of customers: the page has these.
 """

@@ -173,9 +173,8 @@ def delivery_days(app: App, span: Span = THIRTY_DAYS, *, now: datetime | None = 
 def _counted_now(app: App, yesterday: date, today: date) -> dict[date, dict[str, Any]]:
     made = _of(app, counting.made_between(counting.midnight(yesterday), counting.midnight(today) + DAY))
     rows = counting.figures_by(made, day=TruncDate("attempted_at", tzinfo=UTC))
-    nothing = dict.fromkeys(
-        counting.FIGURES, 0
-    )  # where the last count had something that a resend has moved since
+    # What the last count had may have moved to a later day since.
+    nothing = dict.fromkeys(counting.FIGURES, 0)
     return {yesterday: nothing, today: nothing} | {figures.pop("day"): figures for figures in rows}
 
 

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { openStore, skip, waits } from "extension-platform-node/testing";
 
 const FILE = (process.env.INSTALLATIONS = `${await mkdtemp(`${tmpdir()}/app-`)}/installations.json`);
-const SCHEDULE = [30, 120, 480, 1920, 7200]; // seconds between two attempts, or up to 5 % more
+const SCHEDULE = [30, 120, 480, 1920, 7200]; // seconds between two attempts, or up to 5% more
 const [{ app }, { keep }] = [await import("./app.js"), await import("./installations.js")];
 
 test("a store from install to erasure", { skip }, async (t) => {

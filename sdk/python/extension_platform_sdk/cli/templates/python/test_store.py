@@ -7,7 +7,7 @@ import installations
 import pytest
 from extension_platform_sdk.testing import TestStore, waits
 
-SCHEDULE = [30, 120, 480, 1920, 7200]  # seconds between two attempts, or up to 5 % more
+SCHEDULE = [30, 120, 480, 1920, 7200]  # seconds between two attempts, or up to 5% more
 
 
 def test_store_from_install_to_erasure(store: TestStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
