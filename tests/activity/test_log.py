@@ -24,10 +24,8 @@ from installations.services.lifecycle import issue_token, uninstall
 from stores.services.catalogue.products import delete_product
 from tests import factories
 from tests.clients import client_of
-from tests.webhooks.helpers import drain, wait_until
+from tests.webhooks.helpers import drain, wait_for_feed
 from tests.wire.traces import TRACE, TRACEPARENT
-from webhooks.models import Event
-from webhooks.positions import current_horizon
 from webhooks.services import erasure
 
 
@@ -199,8 +197,7 @@ def test_use_of_scopes_is_counted_exactly(dana: User, sandbox: Business, install
 
 def test_feed_uses_the_scopes_of_its_events(transactional_db: None, api: Client, sandbox: Business) -> None:
     delete_product(product=factories.product(sandbox))
-    event = Event.objects.get()
-    wait_until(lambda: current_horizon() > event.position, timeout=60)
+    wait_for_feed()
     assert [each["event"] for each in api.get("/app-api/events").json()["data"]] == ["product.deleted"]
     log.flush()
     assert list(ScopeUse.objects.values_list("scope", "route")) == [("read_products", "GET /app-api/events")]

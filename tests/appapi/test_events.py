@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import time_machine
 from django.db import connection, transaction
-from django.db.models import Max
 from django.test import Client
 from django.utils import timezone
 
@@ -20,7 +19,7 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.clients import client_of
-from tests.webhooks.helpers import publish, wait_until
+from tests.webhooks.helpers import publish, wait_for_feed
 from webhooks import feed
 from webhooks.feed import Cursor
 from webhooks.models import Event
@@ -32,9 +31,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def read(api: Client, after: str = "", **filters: Any) -> dict[str, Any]:
-    """A page, once no transaction of another test on the same server holds the feed back."""
-    newest = Event.objects.aggregate(newest=Max("position"))["newest"] or 0
-    wait_until(lambda: current_horizon() > newest, timeout=60)
+    wait_for_feed()
     return read_now(api, after, **filters)
 
 

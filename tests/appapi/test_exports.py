@@ -27,9 +27,7 @@ from stores.models import Product
 from stores.services.catalogue.products import create_product, delete_product, update_product
 from tests import factories
 from tests.clients import client_of
-from tests.webhooks.helpers import wait_until
-from webhooks.models import Event
-from webhooks.positions import current_horizon
+from tests.webhooks.helpers import wait_for_feed
 
 # A worker reads in a transaction of its own, which sees nothing of a test's.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -185,8 +183,7 @@ def test_feed_goes_on_from_the_file_without_a_gap(api: Client, sandbox: Business
     finally:
         stop.set()
         changing.join()
-    newest = Event.objects.order_by("-position").values_list("position", flat=True).first() or 0
-    wait_until(lambda: current_horizon() > newest, timeout=60)
+    wait_for_feed()
     final = {str(pk): name for pk, name in Product.objects.filter(business=sandbox).values_list("pk", "name")}
     for export in files:
         known = {record["id"]: record["name"] for record in records(api, export)}

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connection
+from django.db.models import Max
 
 from accounts.models import Business
 from common.secrets import new_webhook_secret
@@ -18,6 +19,7 @@ from webhooks.engine.claims import Claim
 from webhooks.engine.dispatcher import Dispatcher
 from webhooks.enums import ErasureState, Pace
 from webhooks.models import Delivery, DispatcherSlot, Endpoint, Erasure, Event, Webhook
+from webhooks.positions import current_horizon
 from webhooks.services.publishing import publish as publish_event
 
 
@@ -72,6 +74,15 @@ def claim(limit: int, now: datetime) -> list[Claim]:
 def drain() -> int:
     """Send what is due now; the number of attempts."""
     return Dispatcher().run(idle=0.0)
+
+
+def wait_for_feed() -> None:
+    """Until the feed shows all events: once all transactions on the server have ended that ran when they were written.
+
+    Among them are those of other tests, which on a slow machine take minutes.
+    """
+    newest = Event.objects.aggregate(newest=Max("position"))["newest"] or 0
+    wait_until(lambda: current_horizon() > newest, timeout=240)
 
 
 def is_signed(request: ReceivedRequest, secret: str) -> bool:

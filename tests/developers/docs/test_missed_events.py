@@ -14,9 +14,8 @@ from tests import factories
 from tests.developers.docs.guide_code import code
 from tests.receivers import Receiver
 from tests.sdk.type_checker import mistakes_of
-from tests.webhooks.helpers import drain, wait_until, webhook
+from tests.webhooks.helpers import drain, wait_for_feed, webhook
 from webhooks.models import Event
-from webhooks.positions import current_horizon
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
 
@@ -67,10 +66,7 @@ def test_samples_find_all_that_was_missed(
     delete_product(product=deleted)
     archive_product(product=archived)
     create_product(business=sandbox, name="New", price=100)
-    newest = Event.objects.order_by("position", "id").last()
-    assert newest
-    # Other tests' transactions hold the feed back too.
-    wait_until(lambda: current_horizon() > newest.position, timeout=60)
+    wait_for_feed()
     app_of_guide.dies_at = "product.deleted"
     with pytest.raises(KeyboardInterrupt):
         app_of_guide.module["catch_up"](*here)
@@ -108,9 +104,7 @@ def test_work_is_done_once_for_webhook_and_feed(
             continue
         statuses.append(response.status)
     assert statuses == [200] * 3
-    newest = Event.objects.order_by("position", "id").last()
-    assert newest
-    wait_until(lambda: current_horizon() > newest.position, timeout=60)
+    wait_for_feed()
     app_of_guide.module["catch_up"](*here)
     app_of_guide.module["catch_up"](*here)
     assert sorted(app_of_guide.handled) == sorted(names)
