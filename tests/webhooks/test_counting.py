@@ -10,7 +10,7 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.webhooks import helpers
-from webhooks.insight.analytics import DeliveryDay, deliveries_before, delivery_days
+from webhooks.insight.analytics import HOUR, DeliveryDay, Span, analytics, deliveries_before, delivery_days
 from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Event, Webhook
 from webhooks.services.counting import count_recent
 from webhooks.services.retention import remove_old
@@ -93,6 +93,43 @@ def test_busy_days_are_as_they_were_counted(
     assert figures(app)[TODAY] == shown
     assert figures(app)[days_ago(2).date()] == (9_000, 0)
     assert (days_ago(1).date() in figures(app)) == (counted == 6_001)  # nothing was made on it
+
+
+@pytest.mark.spec(
+    "Contract 9 Precise points", "Analytics: beyond 10,000 deliveries, hours are counted but for the last two"
+)
+@pytest.mark.parametrize(
+    ("more", "earlier", "before"), [(9_998, (1, 0), (0, 1)), (10_000, (0, 0), (0, 0))], ids=["few", "busy"]
+)
+def test_busy_hours_are_as_they_were_counted(
+    app: App, at_shop: Webhook, more: int, earlier: tuple[int, int], before: tuple[int, int]
+) -> None:
+    hour = NOW - 3 * HOUR
+    attempt(delivery(at_shop), hour - 24 * HOUR, 500)
+    attempt(delivery(at_shop), hour)
+    count_recent(now=NOW)
+    today = DailyDeliveryCount.objects.get(date=TODAY)
+    assert today.hours == {"9": [1, 0, 1, 10]}
+    yesterday = DailyDeliveryCount.objects.get(date=TODAY - timedelta(days=1))
+    assert yesterday.hours == {"9": [0, 1, 1, 10]}
+    # What has been counted is seen by taking the hours away from it.
+    DailyDeliveryCount.objects.update(hours={"0": [0, 0, 0, 0]})
+    DailyDeliveryCount.objects.filter(pk=today.pk).update(successful=more)
+    attempt(delivery(at_shop), NOW - HOUR, 302)
+    attempt(delivery(at_shop), NOW)
+    found = analytics(app, Span(24, HOUR), now=NOW)
+    by_hour = {each.date: (each.successful, each.failed) for each in found.deliveries}
+    assert (by_hour[hour], by_hour[NOW - HOUR], by_hour[NOW]) == (earlier, (0, 1), (1, 0))
+    assert (found.before.successful, found.before.failed) == before
+
+
+def test_hours_of_days_that_were_counted_without_them_are_read(app: App, at_shop: Webhook) -> None:
+    """As an earlier release counted."""
+    attempt(delivery(at_shop), NOW - 3 * HOUR)
+    DailyDeliveryCount.objects.create(
+        app=app, date=TODAY, successful=20_000, failed=0, answered=0, duration_ms=0
+    )
+    assert analytics(app, Span(24, HOUR), now=NOW).delivered.successful == 1
 
 
 @pytest.mark.spec("Contract 9 Precise points", "Latency is of attempts with an HTTP answer")

@@ -6,9 +6,9 @@ Only production installs of real businesses count. Test installs and installs on
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from django.core.cache import cache
 from django.db.models import Count, QuerySet, Sum, Value
@@ -25,6 +25,7 @@ from webhooks.services import counting
 log = logging.getLogger(__name__)
 
 HOUR = timedelta(hours=1)
+READ_HOURS: Final = 2  # counts are at most an hour old
 DAY = timedelta(days=1)
 
 
@@ -145,13 +146,20 @@ def _from_cache(key: str) -> Analytics | None:
 def _analytics(app: App, span: Span, now: datetime) -> Analytics:
     counted = Installation.objects.in_stores().filter(app=app)
     totals = counted.aggregate(total=Count("*"), ended=Count("uninstalled_at"))
+    deliveries, before = (
+        _delivery_hours(app, span, now) if span.is_hours else _days_and_before(app, span, now)
+    )
     return Analytics(
         total_installs=totals["total"],
         active_installs=totals["total"] - totals["ended"],
         installs=install_days(counted, span, now=now),
-        deliveries=_delivery_hours(app, span, now) if span.is_hours else delivery_days(app, span, now=now),
-        before=DeliveryFigures.of([deliveries_before(app, span, now=now)]),
+        deliveries=deliveries,
+        before=before,
     )
+
+
+def _days_and_before(app: App, span: Span, now: datetime) -> tuple[list[DeliveryDay], DeliveryFigures]:
+    return delivery_days(app, span, now=now), DeliveryFigures.of([deliveries_before(app, span, now=now)])
 
 
 def delivery_days(app: App, span: Span = THIRTY_DAYS, *, now: datetime | None = None) -> list[DeliveryDay]:
@@ -178,20 +186,40 @@ def _counted_now(app: App, yesterday: date, today: date) -> dict[date, dict[str,
     return {yesterday: nothing, today: nothing} | {figures.pop("day"): figures for figures in rows}
 
 
-def _delivery_hours(app: App, span: Span, now: datetime) -> list[DeliveryDay]:
-    begins = [each for each in span.begins(now) if isinstance(each, datetime)]
-    made = _of(app, counting.made_between(begins[0], begins[-1] + HOUR))
+def _delivery_hours(app: App, span: Span, now: datetime) -> tuple[list[DeliveryDay], DeliveryFigures]:
+    """The hours of the span, and the sums of as long a span before.
+
+    They are read from the attempts, if no more than 10,000 deliveries were counted for their days. Otherwise only the last two
+    are, and those before are from the daily counts, which are at most an hour old.
+    """
+    twice = replace(span, number=2 * span.number)
+    begins = [each for each in twice.begins(now) if isinstance(each, datetime)]
+    counted = _counted_hours(app, begins[0].date(), begins[-1].date())
+    since = begins[-READ_HOURS] if counted else begins[0]
+    made = _of(app, counting.made_between(since, begins[-1] + HOUR))
     rows = counting.figures_by(made, hour=TruncHour("attempted_at", tzinfo=UTC))
-    hours = {figures.pop("hour"): figures for figures in rows}
-    return [DeliveryDay(hour, **hours.get(hour, {})) for hour in begins]
+    read = {figures.pop("hour"): figures for figures in rows}
+    both = [DeliveryDay(hour, **(read if hour >= since else counted).get(hour, {})) for hour in begins]
+    return both[span.number :], DeliveryFigures.of(both[: span.number])
+
+
+def _counted_hours(app: App, first: date, last: date) -> dict[datetime, dict[str, int]]:
+    """Nothing if these days had few deliveries, or if one was counted before hours were."""
+    days = DailyDeliveryCount.objects.filter(app=app, date__range=(first, last))
+    deliveries = sum(day.successful + day.failed for day in days)
+    if deliveries <= COUNTED_EXACTLY or not all(day.hours for day in days):
+        return {}
+    return {
+        counting.midnight(day.date) + int(hour) * HOUR: dict(zip(counting.FIGURES, figures, strict=True))
+        for day in days
+        for hour, figures in day.hours.items()
+    }
 
 
 def deliveries_before(app: App, span: Span = THIRTY_DAYS, *, now: datetime | None = None) -> DeliveryDay:
-    """The sums of as long a span before. `date` is where it begins."""
+    """The sums of as many days before. `date` is the first."""
     until = span.begins(now or timezone.now())[0]
-    first = until - span.number * span.step
-    if isinstance(first, datetime) and isinstance(until, datetime):
-        return DeliveryDay(first, **_of_rows(app, counting.made_between(first, until)))
+    first = until - span.number * DAY
     counts = DailyDeliveryCount.objects.filter(app=app, date__gte=first, date__lt=until)
     return DeliveryDay(first, **counts.aggregate(**{name: Sum(name, default=0) for name in counting.FIGURES}))
 
@@ -229,8 +257,3 @@ def _today(now: datetime | None) -> date:
 
 def _of(app: App, attempts: QuerySet[Attempt]) -> QuerySet[Attempt]:
     return attempts.filter(delivery__app_id=app.pk)
-
-
-def _of_rows(app: App, attempts: QuerySet[Attempt]) -> dict[str, Any]:
-    rows = counting.figures_by_app(_of(app, attempts))
-    return {name: figures[name] for figures in rows for name in counting.FIGURES}

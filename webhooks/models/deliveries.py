@@ -233,6 +233,11 @@ class DailyDeliveryCount(models.Model):
     failed = models.PositiveIntegerField()
     answered = models.PositiveIntegerField()
     duration_ms = models.PositiveBigIntegerField(help_text="Sum over the answered attempts.")
+    hours = models.JSONField(
+        default=dict,
+        db_default={},
+        help_text="The four figures of each UTC hour that has any, by its number from 0 to 23.",
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["app", "date"], name="one_count_per_app_and_day")]

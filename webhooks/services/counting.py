@@ -5,12 +5,14 @@ times 24 hours after their event, and analytics show 30 UTC days up to today. So
 was resent weeks after its event.
 """
 
+from collections import defaultdict
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet, Sum
-from django.db.models.functions import Coalesce, TruncDate
+from django.db.models.functions import Coalesce, ExtractHour, TruncDate
 from django.utils import timezone
 
 from accounts.models import Business
@@ -33,12 +35,27 @@ def count_recent(*, now: datetime | None = None) -> None:
 @transaction.atomic
 def count_day(day: date) -> None:
     """Write the figures of one UTC day for all apps, replacing earlier ones."""
-    rows = [DailyDeliveryCount(date=day, **figures) for figures in figures_by_app(made_on(day))]
+    rows = [_row(app, day, hours) for app, hours in _hours_by_app(day).items()]
     earlier = DailyDeliveryCount.objects.filter(date=day)
     earlier.exclude(app__in=[row.app_id for row in rows]).delete()
     DailyDeliveryCount.objects.bulk_create(
-        rows, update_conflicts=True, unique_fields=["app", "date"], update_fields=FIGURES
+        rows, update_conflicts=True, unique_fields=["app", "date"], update_fields=[*FIGURES, "hours"]
     )
+
+
+def _hours_by_app(day: date) -> dict[UUID, dict[str, list[int]]]:
+    by_hour = figures_by(
+        made_on(day), app_id=F("delivery__app_id"), hour=ExtractHour("attempted_at", tzinfo=UTC)
+    )
+    found: dict[UUID, dict[str, list[int]]] = defaultdict(dict)
+    for figures in by_hour:
+        found[figures["app_id"]][str(figures["hour"])] = [figures[name] for name in FIGURES]
+    return found
+
+
+def _row(app_id: UUID, day: date, hours: dict[str, list[int]]) -> DailyDeliveryCount:
+    sums = map(sum, zip(*hours.values(), strict=True))
+    return DailyDeliveryCount(app_id=app_id, date=day, hours=hours, **dict(zip(FIGURES, sums, strict=True)))
 
 
 def first_day(today: date) -> date:
@@ -59,14 +76,9 @@ def made_between(start: datetime, end: datetime) -> QuerySet[Attempt]:
     ).exclude(delivery__business_id__in=Business.objects.sandboxes().values("pk"))
 
 
-def figures_by_app(attempts: QuerySet[Attempt]) -> list[dict[str, Any]]:
-    """One `{"app_id", "successful", "failed", "answered", "duration_ms"}` for each app with such attempts."""
-    return figures_by(attempts, app_id=F("delivery__app_id"))
-
-
 @may_lag
 def figures_by(attempts: QuerySet[Attempt], **key: Any) -> list[dict[str, Any]]:
-    """The same for each value of another key."""
+    """One `{"successful", "failed", "answered", "duration_ms"}` and the key for each of its values with such attempts."""
     newest = Q(number=F("delivery__attempt_count"))
     succeeded = Q(http_status__gte=200, http_status__lt=300)
     answered = Q(http_status__isnull=False)
