@@ -30,7 +30,7 @@ compliance: $(VENV)/.development ## which test holds which rule of the specifica
 	$(BIN)/python -m pytest -q --compliance build/compliance.md
 
 test-slow: $(VENV)/.development ## every page in every look; the demo and the workers as real processes
-	$(BIN)/python -m pytest -n 2 -m "slow and not fault and not benchmark and not search" $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 20 -m "slow and not fault and not benchmark and not search" $(ARGS)
 
 test-embedded: $(VENV)/.development ## `make test` with the long tests on SQLite, without services
 	EMBEDDED=1 $(BIN)/python -m pytest -n 2 -m "$(QUICK)" $(ARGS)
