@@ -26,7 +26,7 @@ TARGETS: Final = {
     "installations": "installations appapi merchants developers webhooks",
     "extensions/reach_requests.py": "extensions merchants",
     "extensions/hooks": "extensions/hooks stores storefront merchants developers/portal appapi",
-    "webhooks/services/erasure.py": "webhooks merchants developers/portal activity",
+    "webhooks/services/erasure.py": "webhooks merchants developers/portal activity config/test_service_levels.py",
     "stores/services/payments.py": "stores storefront appapi merchants extensions/hooks config/test_waiting_for_strangers.py",
     "marketplace/services": "marketplace developers merchants",
     "merchants/consent": "merchants installations",

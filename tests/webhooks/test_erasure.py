@@ -224,10 +224,11 @@ def test_erasure_that_fails_is_tried_six_times_and_alarms_operators(
     assert "Answered with 503" in caplog.text
     (mail,) = mailoutbox
     assert mail.to == ["ops@example.com"]
-    assert uninstalled.app.slug in mail.body
+    assert f"{uninstalled.app.slug} for {uninstalled.business.slug}, due {iso(DUE)}\n" in mail.body
     assert uninstalled.webhook_secret not in mail.body
     assert erasure_state(uninstalled) == ErasureState.OVERDUE
     assert kinds(uninstalled) == ["UNINSTALLED", "ERASURE_SENT", "ERASURE_OVERDUE"]
+    assert uninstalled.history.get(kind=HistoryKind.ERASURE_OVERDUE).at == timezone.now()
     erasure = Erasure.objects.get()
     assert (erasure.sent_at, erasure.confirmed_at) == (DUE + SECOND, None)
     assert erasures.update_states() == 0
@@ -264,8 +265,59 @@ def test_alarm_whose_mail_fails_is_mailed_the_next_time(
     assert Erasure.objects.get().alarmed_at == DUE
 
 
+@pytest.mark.spec("Events/Data erasure", "Operators are notified of every overdue erasure, once")
+def test_more_overdue_erasures_than_a_mail_names_are_in_the_next(
+    uninstalled: Installation,
+    app: App,
+    shop: Business,
+    settings: Any,
+    mailoutbox: list[Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.ADMINS = [("Ops", "ops@example.com")]
+    monkeypatch.setattr(erasures, "BATCH", 1)
+    installing.uninstall(installation=factories.installation(app, shop, is_test=False))
+    Erasure.objects.update(state=ErasureState.OVERDUE)
+    for _ in range(3):
+        erasures.update_states(now=T0)
+    named = [slug for mail in mailoutbox for slug in (shop.slug, uninstalled.business.slug) if slug in mail.body]
+    assert sorted(named) == sorted([shop.slug, uninstalled.business.slug])
+
+
+@pytest.mark.spec("Events/Data erasure", "States follow the erasure's own deliveries")
+def test_erasures_that_stay_open_hold_up_no_later_one(
+    uninstalled: Installation,
+    told: Receiver,
+    app: App,
+    dana: User,
+    shop: Business,
+    clock: time_machine.Traveller,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One that was cancelled, and one that is retried, are older."""
+    monkeypatch.setattr(erasures, "BATCH", 1)
+    told.respond_with(500, 204)
+    factories.approve(app)
+    retried = installing.uninstall(installation=install_for_test(app=app, developer=dana).installation)
+    clock.move_to(T0 + SECOND, tick=False)
+    later = installing.uninstall(installation=factories.installation(app, shop, is_test=False))
+    for moment in (DUE, DUE + SECOND):
+        clock.move_to(moment, tick=False)
+        assert drain() == 1
+    assert [erasures.update_states() for _ in range(3)] == [1, 1, 0]
+    found = {each.installation_id: (each.state, each.sent_at) for each in Erasure.objects.all()}
+    assert found == {
+        uninstalled.pk: ("CANCELLED", None),
+        retried.pk: ("SENT", DUE),
+        later.pk: ("CONFIRMED", DUE + SECOND),
+    }
+
+
 def test_states_follow_the_deliveries(
-    uninstalled: Installation, told: Receiver, clock: time_machine.Traveller
+    uninstalled: Installation,
+    told: Receiver,
+    clock: time_machine.Traveller,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     assert erasure_state(uninstalled) == ErasureState.DUE
     told.respond_with(500, 204)
@@ -285,6 +337,7 @@ def test_states_follow_the_deliveries(
     assert (erasure.state, erasure.sent_at, erasure.confirmed_at) == ("CONFIRMED", DUE, DUE + 60 * SECOND)
     assert kinds(uninstalled) == ["UNINSTALLED", "ERASURE_SENT", "ERASURE_CONFIRMED"]
     assert uninstalled.history.get(kind=HistoryKind.ERASURE_CONFIRMED).note == "Answered with 204"
+    assert "not confirmed" not in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -399,13 +452,13 @@ def test_test_install_cancels_the_erasure(
     uninstalled: Installation, told: Receiver, clock: time_machine.Traveller, app: App, dana: User
 ) -> None:
     clock.move_to(DUE - SECOND, tick=False)
-    install_for_test(app=app, developer=dana)
-    clock.move_to(DUE, tick=False)
-    assert drain() == 0
-    assert erasure_state(uninstalled) == ErasureState.CANCELLED
-    assert Delivery.objects.get().status == DeliveryStatus.CANCELLED
-    assert kinds(uninstalled) == ["UNINSTALLED", "ERASURE_CANCELLED"]
     with heard(erasure_begun) as begun:
+        install_for_test(app=app, developer=dana)
+        clock.move_to(DUE, tick=False)
+        assert drain() == 0
+        assert erasure_state(uninstalled) == ErasureState.CANCELLED
+        assert Delivery.objects.get().status == DeliveryStatus.CANCELLED
+        assert kinds(uninstalled) == ["UNINSTALLED", "ERASURE_CANCELLED"]
         assert erasures.update_states() == 0
     assert begun == []
 
@@ -574,6 +627,30 @@ def test_redelivery_of_an_exhausted_erasure_goes_out_and_counts(
     assert drain() == 1
     erasures.update_states()
     assert erasure_state(uninstalled) == ErasureState.CONFIRMED
+
+
+def test_merchant_has_a_mail_for_each_answer_and_none_for_a_resend(
+    told: Receiver,
+    app: App,
+    shop: Business,
+    clock: time_machine.Traveller,
+    settings: Any,
+    mailoutbox: list[Any],
+) -> None:
+    settings.WEBHOOK_RETRY_DELAYS = ()
+    told.respond_with(500, 200)
+    factories.approve(app)
+    ended = installing.uninstall(installation=factories.installation(app, shop, is_test=False))
+    clock.move_to(DUE, tick=False)
+    drain()
+    assert erasures.update_states() == 1
+    assert "hasn't confirmed" in mailoutbox[-1].subject
+    redeliver(delivery=Delivery.objects.get(), now=DUE)
+    assert erasures.update_states() == 1
+    assert (erasure_state(ended), len(mailoutbox)) == (ErasureState.SENT, 1)
+    drain()
+    assert erasures.update_states() == 1
+    assert f"erased the data of {shop.name}" in mailoutbox[-1].subject
 
 
 def test_test_install_makes_the_webhook_that_the_erasure_is_sent_from(

@@ -97,8 +97,7 @@ def bring_forward(*, erasure: Erasure, now: datetime | None = None) -> None:
     locked.save(update_fields=["due_at"])
     assert locked.event_id is not None  # events of waiting erasures are kept
     Event.objects.filter(pk=locked.event_id).update(occurred_at=now)
-    waiting = Delivery.objects.filter(event=locked.event_id, status=DeliveryStatus.PENDING)
-    waiting.update(due_at=now)
+    Delivery.objects.filter(event=locked.event_id).update(due_at=now)
 
 
 def _locked(erasures: QuerySet[Erasure]) -> QuerySet[Erasure]:
@@ -313,7 +312,7 @@ def _update_url(installation: Installation) -> None:
     """The app's Webhook URL may have changed since the uninstall. Without one, the webhook keeps its last."""
     webhooks = Webhook.objects.filter(installation=installation, is_app_defined=True)
     if url := installation.webhook_url:
-        for webhook in webhooks.exclude(url=url).defer("secret"):
+        for webhook in webhooks.defer("secret"):
             webhook.url = url
             webhook.save(update_fields=["url", "endpoint"])
 
