@@ -8,12 +8,12 @@ import pytest
 from accounts.models import Business, User
 from extensions.manifest.content import definitions_in
 from extensions.models import ReachRequest
-from extensions.reach_requests import open_requests
+from extensions.reach_requests import open_requests, requested_capabilities
 from extensions.services.manifests import save_manifest
 from installations.models import RECONSENT_REST, Installation
 from marketplace.models import AppVersion
 from tests import factories
-from tests.extensions.manifests import script
+from tests.extensions.manifests import script, widget
 
 NOW = datetime(2026, 11, 20, 15, tzinfo=UTC)
 RECENTLY, LONG_AGO = NOW - RECONSENT_REST + timedelta(seconds=1), NOW - RECONSENT_REST
@@ -29,7 +29,7 @@ def versions(dana: User) -> tuple[AppVersion, AppVersion]:
     app.refresh_from_db()
     (counter,) = definitions_in({"embeds": [script()]})
     added = factories.definition(app, counter.type, counter.key, counter.content)
-    ReachRequest.objects.create(definition=added, version=agreed, content={})
+    ReachRequest.objects.create(definition=added, version=agreed, content=counter.content)
     return agreed, current
 
 
@@ -74,6 +74,26 @@ def test_request_is_closed_where_nothing_would_run(
     else:
         type(app).objects.update(**{f"{why}_at": NOW})
     assert open_requests([row], NOW) == {}
+
+
+def test_only_the_installations_in_question_are_named(
+    versions: tuple[AppVersion, AppVersion], shop: Business, mira: User
+) -> None:
+    row = installed(versions, shop)
+    installed(versions, factories.business(mira))
+    assert open_requests([row], NOW) == {row.pk: True}
+
+
+def test_store_outside_a_release_is_not_asked_for_its_parts(
+    versions: tuple[AppVersion, AppVersion], shop: Business
+) -> None:
+    agreed, current = versions
+    (chat,) = definitions_in({"embeds": [widget()]})
+    added = factories.definition(current.app, chat.type, chat.key, chat.content)
+    ReachRequest.objects.create(definition=added, version=agreed, content=chat.content, in_release=True)
+    asked = ReachRequest.objects.get(in_release=False).definition_id
+    row = installed(versions, shop)
+    assert [each.definitions for each in requested_capabilities(row)] == [(asked,)]
 
 
 def test_pause_closes_no_request(versions: tuple[AppVersion, AppVersion], shop: Business) -> None:

@@ -1,16 +1,21 @@
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import transaction
 
+from common import strangers
 from common.errors import Conflict, Invalid, NotAllowed
 from stores import signals
 from stores.enums import PaymentStatus
-from stores.hookpoints import PaymentDetails, PaymentMethod, registered
+from stores.hookpoints import HookPoint, PaymentDetails, PaymentMethod, registered
 from stores.models import Order, Payment
+from stores.services import payments
 from stores.services.payments import choose_again, expire_payment, expire_payments, settle_payment
 from stores.tasks import expire_payments as expire_payments_task
 from tests import factories
 from tests.signals import connected
+from tests.strangers import places_taken, visit
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -120,6 +125,39 @@ def test_payment_that_can_not_be_expired_does_not_hold_up_the_others(shop, caplo
     assert str(stuck.pk) in caplog.text
 
 
+def test_settled_payments_hold_up_no_later_one(shop, monkeypatch):
+    monkeypatch.setattr(payments, "EXPIRY_BATCH", 1)
+    factories.payment(factories.order(shop), status="COMPLETED", expires_at=NOON - SECOND)
+    due = factories.payment(factories.order(shop), expires_at=NOON)
+    assert expire_payments(now=NOON) == 1
+    due.refresh_from_db()
+    assert due.status == "EXPIRED"
+
+
+def test_only_waiting_payments_of_the_store_expire_earlier(shop, mira):
+    """As a test store's clock is moved on: one is overdue then, and one is not yet."""
+    hour, late = timedelta(hours=1), timedelta(days=1)
+    due, later, settled, undated, other = (
+        factories.payment(factories.order(store), status=status, expires_at=at)
+        for store, status, at in (
+            (shop, "PENDING", NOON),
+            (shop, "PENDING", NOON + late),
+            (shop, "COMPLETED", NOON),
+            (shop, "PENDING", None),
+            (factories.business(mira), "PENDING", NOON),
+        )
+    )
+    assert payments.bring_forward(business=shop, by=hour, now=NOON - hour) == [due.order]
+    times = {each.pk: each.expires_at for each in Payment.objects.all()}
+    assert times == {
+        due.pk: NOON - hour,
+        later.pk: NOON + late - hour,
+        settled.pk: NOON,
+        undated.pk: None,
+        other.pk: NOON,
+    }
+
+
 @pytest.mark.parametrize(
     ("status", "until"), [("COMPLETED", NOON), ("PENDING", None), ("PENDING", NOON + SECOND)]
 )
@@ -197,6 +235,53 @@ def test_method_that_is_not_offered_is_invalid(order, method, asked):
         choose_again(order=order, payment_method=method)
     assert len(requests) == asked
     assert Payment.objects.get().status == "FAILED"
+
+
+def test_nobody_waits_for_another_method_within_a_transaction(order):
+    factories.payment(order, status="FAILED")
+    with transaction.atomic(), pytest.raises(RuntimeError, match="must not run inside a transaction"):
+        choose_again(order=order, payment_method="CASH")
+
+
+# --- Waiting for apps -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bound(settings):
+    settings.WEB_THREADS = 8
+    strangers.bound.cache_clear()
+    yield strangers.bound()
+    strangers.bound.cache_clear()
+
+
+@pytest.mark.spec("Contract 15 Doors", "An order is only saved if its payment can be waited for")
+@pytest.mark.parametrize(
+    ("seconds", "needs_place"), [(None, False), (0.2, False), (0.25, True), (0.3, True)]
+)
+def test_app_that_may_be_slow_gets_its_place_before_the_order(shop, bound, seconds, needs_place):
+    """One whose last payment took less than half of the free time needs none."""
+    if seconds is not None:
+        bound.remember(OFFER.provider, HookPoint.CREATE_PAYMENT, seconds)
+
+    def place():
+        payments.require_time_for_payment(shop, OFFER)
+        (here,) = bound.visits
+        return here.has_place
+
+    assert visit(place) == needs_place
+
+
+def test_method_that_was_offered_is_taken_although_another_app_could_not_be_asked(order, bound):
+    factories.payment(order, status="FAILED")
+
+    def choose():
+        with suppress(strangers.NoPlace):
+            strangers.require("slow")
+        assert strangers.was_refused()
+        return payments.chosen_method(order.business, OFFER.id, [OFFER])
+
+    with places_taken():
+        assert visit(choose) == OFFER
 
 
 def test_name_of_a_method_is_cut_to_what_an_order_keeps(order):
