@@ -67,9 +67,11 @@ def _plain(source: str) -> str:
 
 
 def _function(node: NodeOrLeaf) -> str:
-    """The qualified name of the function whose body has the node; empty elsewhere, for nothing there runs again."""
+    """The qualified name of the function whose body has the node; empty elsewhere and in annotations, for they don't run again."""
     names, body, inside = [], node, False
     while node := node.parent:
+        if node.type == "annassign" and body is node.children[1]:
+            return ""
         if node.type in ("funcdef", "classdef"):
             names.append(node.name.value)
             inside |= node.type == "funcdef" and node.children[-1] is body

@@ -17,7 +17,8 @@ from functools import cached_property
 LIMIT = 3
 
 def usual(now=None, limit=3):
-    return now or timezone.now()
+    moment: datetime | None = now or timezone.now()
+    return moment
 
 class Store:
     least = 1
@@ -49,8 +50,10 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_only_what_runs_again_is_changed_and_no_default_moment(file: str) -> None:
     found = {(each.function, each.change) for each in mutants_of(file)}
-    assert ("usual", "return now or timezone.now() → return now") in found
-    assert ("usual", "return now or timezone.now() → return timezone.now()") not in found
+    moment = "moment: datetime | None ="
+    assert ("usual", f"{moment} now or timezone.now() → {moment} now") in found
+    assert ("usual", f"{moment} now or timezone.now() → {moment} timezone.now()") not in found
+    assert not any(change.endswith("moment: None = now or timezone.now()") for _, change in found)
     assert {function for function, _ in found} == {
         "usual",
         *(f"Store.{name}" for name in ("is_open", "is_new", "made", "held")),

@@ -255,9 +255,7 @@ def bound(settings):
 
 
 @pytest.mark.spec("Contract 15 Doors", "An order is only saved if its payment can be waited for")
-@pytest.mark.parametrize(
-    ("seconds", "needs_place"), [(None, False), (0.2, False), (0.25, True), (0.3, True)]
-)
+@pytest.mark.parametrize(("seconds", "needs_place"), [(None, False), (0.2, False), (0.25, True), (0.3, True)])
 def test_app_that_may_be_slow_gets_its_place_before_the_order(shop, bound, seconds, needs_place):
     """One whose last payment took less than half of the free time needs none."""
     if seconds is not None:

@@ -280,7 +280,9 @@ def test_more_overdue_erasures_than_a_mail_names_are_in_the_next(
     Erasure.objects.update(state=ErasureState.OVERDUE)
     for _ in range(3):
         erasures.update_states(now=T0)
-    named = [slug for mail in mailoutbox for slug in (shop.slug, uninstalled.business.slug) if slug in mail.body]
+    named = [
+        slug for mail in mailoutbox for slug in (shop.slug, uninstalled.business.slug) if slug in mail.body
+    ]
     assert sorted(named) == sorted([shop.slug, uninstalled.business.slug])
 
 
