@@ -1,8 +1,8 @@
 """Which mutants are made, and which tests could notice each."""
 
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -20,6 +20,8 @@ LAST_FAILED: Final = CACHE / "v" / "cache" / "lastfailed"  # without a change: t
 
 # The tests that were collected, by their names.
 TESTS: Final[pytest.StashKey[dict[str, pytest.Item]]] = pytest.StashKey()
+
+MOST: Final = 100  # tests of a mutant
 
 # What is changed, and the tests that may notice it, the nearest first.
 TARGETS: Final = {
@@ -53,12 +55,13 @@ def write(mutants: Iterable[Mutant], folders: Mapping[str, list[str]]) -> list[s
     data.read()
     failed = set(json.loads(LAST_FAILED.read_text())) if LAST_FAILED.exists() else set()
     by_line = {path: _tests_by_line(data, path) for path in folders}
+    ranks = {path: ranks_of(by_line[path], folders[path]) for path in folders}
     rows, needed = [], set()
     for mutant in mutants:
         found = set().union(*(by_line[mutant.path][line] for line in mutant.lines)) - failed
-        tests = sorted(found, key=lambda name: (_distance(name, folders[mutant.path]), name))
+        tests = sorted(found, key=ranks[mutant.path].__getitem__)[:MOST]
         rows.append((asdict(mutant), tests))
-        needed |= found
+        needed.update(tests)
     PLAN.write_text(json.dumps(rows))
     return sorted(needed)
 
@@ -74,5 +77,20 @@ def _tests_by_line(data: CoverageData, path: str) -> defaultdict[int, set[str]]:
     return found
 
 
-def _distance(test: str, folders: list[str]) -> int:
+def ranks_of(by_line: Mapping[int, set[str]], folders: Sequence[str]) -> dict[str, tuple[object, ...]]:
+    """What to sort the tests of a file by: first those that run most of it, of those that run the same lines one after all others."""
+    lines = defaultdict(list)
+    for line, tests in sorted(by_line.items()):
+        for test in tests:
+            lines[test].append(line)
+    ranks: dict[str, tuple[object, ...]] = {}
+    alike: Counter[tuple[int, ...]] = Counter()
+    for test in sorted(lines, key=lambda name: (_distance(name, folders), name)):
+        same = tuple(lines[test])
+        ranks[test] = alike[same], -len(same), _distance(test, folders), test
+        alike[same] += 1
+    return ranks
+
+
+def _distance(test: str, folders: Sequence[str]) -> int:
     return min(at for at, folder in enumerate([*folders, "tests"]) if test.startswith(folder))

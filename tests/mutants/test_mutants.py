@@ -8,7 +8,7 @@ import pytest
 from tests.changed_source import functions_of
 from tests.mutants import mutants
 from tests.mutants.mutants import listed, mutants_of
-from tests.mutants.plan import TARGETS, files
+from tests.mutants.plan import TARGETS, files, ranks_of
 
 SOURCE = """
 from contextlib import contextmanager
@@ -79,6 +79,18 @@ def test_function_runs_as_it_is_changed_and_then_as_it_was(file: str, name: str)
     with functions_of(mutant.changed(SOURCE), source=SOURCE, module=module):
         assert not value()
     assert value()
+
+
+def test_tests_that_run_most_come_first_and_of_like_ones_only_one() -> None:
+    by_line = {
+        1: {"tests/shops/a", "tests/shops/b", "tests/stores/far", "tests/stores/near"},
+        2: {"tests/stores/near", "tests/stores/far", "tests/shops/b"},
+        3: {"tests/shops/b"},
+    }
+    ranks = ranks_of(by_line, ["tests/stores"])
+    assert sorted(ranks, key=ranks.__getitem__) == [
+        "tests/shops/b", "tests/stores/far", "tests/shops/a", "tests/stores/near",
+    ]  # fmt: skip
 
 
 def test_targets_and_listed_mutants_are_of_files_that_exist() -> None:
