@@ -141,7 +141,7 @@ def test_of_several_stores_those_that_have_the_app_are_named(
 def test_erasure_that_the_install_would_cancel_is_named(
     app: App, shop: Business, mira: User, dana: User, why: str
 ) -> None:
-    """And none that it wouldn't."""
+    """Only that one is."""
     ended = factories.installation(
         listed_app(dana, ["read_products"], name="Other") if why == "another app" else app,
         factories.business(dana) if why == "another store" else shop,
