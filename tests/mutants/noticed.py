@@ -5,7 +5,7 @@
 
 import os
 import resource
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from itertools import pairwise
 from typing import Final
@@ -34,12 +34,18 @@ def test_nothing_is_noticed_without_a_change(request: pytest.FixtureRequest) -> 
 @pytest.mark.parametrize(
     ("mutant", "names"), [pytest.param(*each, id=f"{each[0].path}:{each[0].line}") for each in PLANNED]
 )
-def test_mutant_is_noticed(mutant: Mutant, names: list[str], request: pytest.FixtureRequest) -> None:
+def test_mutant_is_noticed(
+    mutant: Mutant,
+    names: list[str],
+    request: pytest.FixtureRequest,
+    record_property: Callable[[str, object], None],
+) -> None:
     source = (ROOT / mutant.path).read_text()
     module = import_module(mutant.path.removesuffix(".py").replace("/", "."))
     with functions_of(mutant.changed(source), source=source, module=module):
         status = _status_of_copy(request, names)
     if status == UNNOTICED:
+        record_property("unnoticed", "\t".join(mutant.key))
         pytest.fail(f"{mutant} (tests that run it: {len(names)})", pytrace=False)
 
 

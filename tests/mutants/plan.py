@@ -15,6 +15,7 @@ from tests.mutants.mutants import ROOT, Mutant
 FOLDER: Final = ROOT / "build" / "mutants"
 COVERAGE: Final = FOLDER / "coverage"
 PLAN: Final = FOLDER / "plan.json"
+FOUND: Final = FOLDER / "unnoticed.txt"  # in the form of the listed ones
 CACHE: Final = FOLDER / "cache"
 LAST_FAILED: Final = CACHE / "v" / "cache" / "lastfailed"  # without a change: these can notice nothing
 
@@ -63,6 +64,7 @@ def write(mutants: Iterable[Mutant], folders: Mapping[str, list[str]]) -> list[s
         rows.append((asdict(mutant), tests))
         needed.update(tests)
     PLAN.write_text(json.dumps(rows))
+    FOUND.write_text("")
     return sorted(needed)
 
 
