@@ -75,6 +75,26 @@ def test_buttons(rolling: App, dana: User) -> None:
     assert "What you can do" not in text_of(client.get(PAGE))
 
 
+@pytest.mark.spec(RELEASES, "A suspended app's release can only be taken back")
+def test_buttons_while_the_app_is_suspended(rolling: App, dana: User) -> None:
+    reviews.suspend(app=rolling, reviewer=factories.reviewer(), reason="It hangs.")
+    assert buttons(signed_in(dana)) == ["Take back"]
+
+
+@pytest.mark.spec(RELEASES, "A first version, and one that no longer runs, can't be taken back")
+def test_buttons_where_there_is_no_way_back(stars: App, dana: User) -> None:
+    client = signed_in(dana)
+    first = approve(stars).approved_version
+    assert first
+    assert "What you can do" not in text_of(client.get(PAGE))
+    approve(stars, version="2.0.0", mode="ALL")
+    assert buttons(client) == ["Take back"]
+    client.post(f"/portal/apps/stars/versions/{first.number}/restore/")
+    assert App.objects.get().approved_version == first
+    assert "What you can do" not in text_of(client.get(PAGE))
+    assert client.get(f"{PAGE}take-back/").status_code == 302
+
+
 def test_second_press_skips_no_step(rolling: App, dana: User) -> None:
     client = signed_in(dana)
     shown = re.search('name="step" value="([0-9]+)"', text_of(client.get(PAGE)))
