@@ -193,6 +193,7 @@ def code_of(answer: Any) -> int:
     return answer.status_code
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 15 Doors", "Nothing that outlives a session is made before the address is confirmed"
 )

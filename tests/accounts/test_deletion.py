@@ -48,6 +48,7 @@ def app_of_sam(sam: User) -> App:
     return app
 
 
+@pytest.mark.long
 def test_everything_that_a_developer_signs_in_with_ends_at_once(
     dana: User, app: App, installation: Installation
 ) -> None:

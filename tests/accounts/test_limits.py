@@ -41,6 +41,7 @@ def test_registration_of_another_address_not_limited(client: Client) -> None:
         assert bad_registrations(client, 1, REMOTE_ADDR="198.51.100.7") == [400]
 
 
+@pytest.mark.long
 def test_registration_limit_holds_for_page_and_api_together(client: Client, newcomer: dict[str, str]) -> None:
     with time_machine.travel(NOON, tick=False) as clock:
         bad_registrations(client, 60)
@@ -102,6 +103,7 @@ def test_right_password_takes_failures_back(client: Client, dana: User) -> None:
             assert page.status_code == 302
 
 
+@pytest.mark.long
 def test_right_passwords_do_not_count_for_the_address(client: Client, dana: User) -> None:
     with time_machine.travel(NOON, tick=False):
         assert {sign_in(client, dana.email).status_code for _ in range(61)} == {200}
@@ -115,6 +117,7 @@ def test_registrations_give_an_address_no_further_guesses(client: Client, newcom
         assert sign_in(client, "p60@example.com", "wrong").status_code == 429
 
 
+@pytest.mark.long
 def test_delays_grow(client: Client, dana: User) -> None:
     """Ten tries in the first minute, then in two minutes, in four, and at last in an hour."""
     with time_machine.travel(NOON, tick=False) as clock:
@@ -129,6 +132,7 @@ def test_delays_grow(client: Client, dana: User) -> None:
         assert sign_in(client, dana.email, "wrong")["Retry-After"] == "60"
 
 
+@pytest.mark.long
 def test_slow_guesses_are_delayed_too(client: Client, dana: User) -> None:
     """Who stays below the limit of each window gets longer windows all the same."""
     with time_machine.travel(NOON, tick=False) as clock:

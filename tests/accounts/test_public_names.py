@@ -70,6 +70,7 @@ def test_ordinary_names_are_accepted(name: str) -> None:
     check_public_name(name)
 
 
+@pytest.mark.long
 @pytest.mark.spec(DOORS, "Names of stores and people pass the check wherever they are chosen")
 @pytest.mark.parametrize("name", ["Official Support", "see evil.example/unlock"])
 def test_every_door_refuses_a_misleading_name(client: Client, mira: User, dana: User, name: str) -> None:

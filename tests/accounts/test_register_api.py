@@ -40,6 +40,7 @@ def test_developer_registered_with_sandbox(client: Client, newcomer: Body) -> No
     assert response["Cache-Control"] == "no-store"
 
 
+@pytest.mark.long
 def test_password_is_hashed_with_all_of_djangos_rounds(client: Client, newcomer: Body, settings: Any) -> None:
     settings.PASSWORD_HASHERS = product_settings.PASSWORD_HASHERS  # tests have a quick one
     post(client, "/auth/register", newcomer)

@@ -76,6 +76,7 @@ def test_code_works_once(client: Client, dana: User) -> None:
         assert is_signed_in(browser) is lets_in
 
 
+@pytest.mark.long
 def test_guesses_of_the_code_are_limited(client: Client, dana: User) -> None:
     secret = set_up_app(dana)
     enter_password(client, dana.email)
@@ -94,6 +95,7 @@ def guess(dana: User, number: int, otp: str = "000000") -> Any:
     return visitor.post("/accounts/login/second-step/", {"code": otp})
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 15 Doors", "20 wrong codes in 24 hours over all networks, then 429 for codes")
 def test_wrong_codes_count_for_the_account(client: Client, dana: User) -> None:
     secret = set_up_app(dana)
@@ -128,6 +130,7 @@ def test_wrong_codes_are_mailed_once(dana: User) -> None:
     ] == [True] * 3
 
 
+@pytest.mark.long
 def test_codes_of_a_proof_count_too(client: Client, dana: User, app: App, settings: Any) -> None:
     """Who has somebody's session would guess there."""
     settings.STEP_UP = True
@@ -140,6 +143,7 @@ def test_codes_of_a_proof_count_too(client: Client, dana: User, app: App, settin
     assert (page.status_code, b"Use a passkey or a recovery code" in page.content) == (429, True)
 
 
+@pytest.mark.long
 def test_new_app_after_a_lost_one_is_not_refused(dana: User) -> None:
     set_up_app(dana)
     for number in range(20):
@@ -148,6 +152,7 @@ def test_new_app_after_a_lost_one_is_not_refused(dana: User) -> None:
     assert guess(dana, 51, code(set_up_app(dana))).status_code == 200
 
 
+@pytest.mark.long
 def test_refused_page_does_not_look_at_the_code(client: Client, dana: User) -> None:
     """Refused for its network, it would use a recovery code up."""
     set_up_app(dana)

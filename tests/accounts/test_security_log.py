@@ -89,6 +89,7 @@ def test_passwords_and_tokens_are_logged(client: Client, dana: User) -> None:
     assert kinds(dana)[1:4] == ["TOKEN_CREATED", "TOKEN_REVOKED", "PASSWORD_CHANGED"]
 
 
+@pytest.mark.long
 def test_second_factors_are_logged(
     client: Client, dana: User, django_capture_on_commit_callbacks: Callable[..., Any]
 ) -> None:

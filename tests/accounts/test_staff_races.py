@@ -50,6 +50,7 @@ def test_accepted_twice_at_once(shop: Business, kim: User) -> None:
         staff.leave(business=shop, user=kim)
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 11 Staff", "An invitation that is accepted and taken back at once leaves one of both"
 )

@@ -87,6 +87,7 @@ def test_every_call_of_a_token_is_logged(
     assert call.message == (json.loads(answer.content)["message"] if status >= 400 else "")
 
 
+@pytest.mark.long
 def test_refused_calls_are_logged(
     api: Client, installation: Installation, dana: User, sandbox: Business, stopped_clock: None
 ) -> None:
@@ -170,6 +171,7 @@ def test_off_switch(api: Client, settings: Any) -> None:
 # Scopes
 
 
+@pytest.mark.long
 def test_use_of_scopes_is_counted_exactly(dana: User, sandbox: Business, installation: Installation) -> None:
     random = Random(7)
     paths = {

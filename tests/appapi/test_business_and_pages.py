@@ -87,6 +87,7 @@ def test_only_published_pages_are_shown(api: Client, sandbox: Business, elsewher
     assert api.get("/app-api/pages/draft").status_code == 200
 
 
+@pytest.mark.long
 @pytest.mark.spec("Limits", "Pages page size: default 50, at most 100")
 def test_pages_are_newest_first_and_bounded(api: Client, sandbox: Business) -> None:
     newest = [create_page(business=sandbox, title="P", slug=f"p-{n}").slug for n in range(102)][::-1]

@@ -154,6 +154,7 @@ def test_export_whose_worker_died_is_made_by_another(api: Client, sandbox: Busin
     assert Export.objects.get(pk=export_id).status == ExportStatus.READY
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.spec(SPEC, "Export and feed together give the final state, whatever changes meanwhile")
 def test_feed_goes_on_from_the_file_without_a_gap(api: Client, sandbox: Business, monkeypatch: Any) -> None:

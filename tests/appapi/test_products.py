@@ -61,6 +61,7 @@ def test_price_in_a_currency_without_decimals_is_whole(api: Client, sandbox: Bus
     assert api.get(f"/app-api/products/{product.pk}").json()["price"] == 1250
 
 
+@pytest.mark.long
 @pytest.mark.spec("Limits", "Products page size: default 50, at most 100; a larger limit is lowered")
 def test_pages_are_newest_first_and_bounded(api: Client, sandbox: Business) -> None:
     made = [factories.product(sandbox).name for _ in range(103)]

@@ -24,6 +24,7 @@ def limit_of(response: Any) -> tuple[str, str, str]:
     return tuple(response.headers[f"X-RateLimit-{name}"] for name in ("Limit", "Remaining", "Reset"))
 
 
+@pytest.mark.long
 @pytest.mark.spec("Limits", "60 requests a minute per installation; the 61st is a 429 with Retry-After")
 @pytest.mark.spec("Limits", "The rate headers count 59 to 0, and Reset stays the same within a window")
 def test_allowance_used_up_refuses_the_61st(api: Client) -> None:
@@ -41,6 +42,7 @@ def test_allowance_used_up_refuses_the_61st(api: Client) -> None:
     assert refused.json()["error"] == "Too Many Requests"
 
 
+@pytest.mark.long
 @pytest.mark.spec("Limits", "Retry-After agrees with Reset, and refused requests do not lengthen the window")
 def test_window_ends_on_time_whatever_was_refused(api: Client) -> None:
     with time_machine.travel(START, tick=False) as clock:

@@ -49,6 +49,7 @@ def test_review_record_names_every_field(api: Client, tea: Product) -> None:
     }
 
 
+@pytest.mark.long
 @pytest.mark.spec("Limits", "Reviews page size: default 10, at most 50")
 def test_pages_are_newest_first_and_bounded(api: Client, tea: Product) -> None:
     for number in range(52):

@@ -37,6 +37,7 @@ def seconds_until_refused(*who: str) -> float:
 RULE = pytest.mark.spec("Contract 15 Doors", "Who waits for strangers needs a place after half a second")
 
 
+@pytest.mark.long
 @RULE
 @pytest.mark.timed
 def test_half_a_second_of_a_request_is_free_and_the_rest_needs_a_place() -> None:
@@ -136,6 +137,7 @@ def test_thread_that_answers_no_request_is_not_bound() -> None:
         assert strangers.result(slow, "mine") == "answer"
 
 
+@pytest.mark.long
 def test_request_that_is_no_longer_waited_for_is_broken_off() -> None:
     with Receiver() as receiver, others("one", "two"):
         closed = threading.Event()
@@ -153,6 +155,7 @@ def test_request_that_is_no_longer_waited_for_is_broken_off() -> None:
         assert transport.send(receiver.url, **options).status == 200
 
 
+@pytest.mark.long
 def test_waiting_for_the_transport_itself_is_bound_as_well() -> None:
     with Receiver() as receiver, others("one", "two"):
         receiver.respond_with(Answer(delay=5))
@@ -160,6 +163,7 @@ def test_waiting_for_the_transport_itself_is_bound_as_well() -> None:
             visit(lambda: transport.submit(receiver.url, headers={}, body=b"").result())
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_name_lookup_of_a_request_ends_with_its_free_time(monkeypatch: pytest.MonkeyPatch) -> None:
     from common.http import url_policy

@@ -125,6 +125,7 @@ def test_reviewers_find_apps_and_no_store(houses: tuple[House, House]) -> None:
         assert f"Zebra {private}" not in listed
 
 
+@pytest.mark.long
 def test_pages_are_found_by_their_heading(houses: tuple[House, House]) -> None:
     mine = houses[0]
     assert "/portal/apps/Okapi-stars/deliveries/" in found(mine.developer, "deliv")

@@ -128,6 +128,7 @@ def test_domain_of_many_stores_that_is_no_public_suffix_is_a_warning(
     assert ("config.W007" in {problem.id for problem in production_settings(None)}) is warned
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "start", [["manage.py", "check"], ["-c", "import config.wsgi"]], ids=["manage", "wsgi"]
 )

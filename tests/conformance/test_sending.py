@@ -21,6 +21,7 @@ def _threads(settings: object) -> Iterator[None]:
     strangers.bound.cache_clear()
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_without_a_place_all_probes_are_broken_off(settings: object) -> None:
     broken_off = threading.Semaphore(0)

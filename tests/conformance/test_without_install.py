@@ -83,6 +83,7 @@ def details(run: Run, rule: str) -> str:
     return " ".join(next(result.details for result in results_of(run) if result.rule.id == rule))
 
 
+@pytest.mark.long
 def test_signatures_are_tried_with_the_secret_of_the_test_install(
     app: App, installation: Installation, careful: Careful
 ) -> None:
@@ -96,6 +97,7 @@ def test_signatures_are_tried_with_the_secret_of_the_test_install(
     assert not Event.objects.exists()
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 11 Members", "A check signs with the owner's install, also where another member has one"
 )
@@ -130,6 +132,7 @@ def test_an_unreachable_server_is_named(app: App, installation: Installation) ->
     assert "no response" in details(run, "WH001")
 
 
+@pytest.mark.long
 def test_hooks_get_forged_calls_only(app: App, installation: Installation, careful: Careful) -> None:
     hooks = [hook(), hook(hookPoint="order.validate", url="validate", timeout=2000)]
     run = check_app(app=listening(app, f"{careful.url}base/", hooks=hooks))
@@ -139,6 +142,7 @@ def test_hooks_get_forged_calls_only(app: App, installation: Installation, caref
     assert all(f'"businessId":"{installation.business_id}"'.encode() in each.body for each in calls)
 
 
+@pytest.mark.long
 def test_hooks_that_accept_forged_calls_fail(
     app: App, installation: Installation, receiver: Receiver
 ) -> None:

@@ -266,6 +266,7 @@ def test_container_is_healthy_while_it_answers() -> None:
     assert not healthy(f"http://127.0.0.1:{free_port()}/healthz")
 
 
+@pytest.mark.long
 def test_container_is_healthy_with_a_fresh_heartbeat(tmp_path: Path) -> None:
     file = tmp_path / "heartbeat"
     assert not healthy(HEARTBEAT_FILE=str(file))

@@ -176,6 +176,7 @@ def archives(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_upgrade_with_systemd_migrates_before_anything_new_can_start(
     machine: Machine, archives: Path
 ) -> None:

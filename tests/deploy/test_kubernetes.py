@@ -33,6 +33,7 @@ def containers() -> Iterator[tuple[str, Any]]:
         yield name, container
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", ["1.29", "1.37"])
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda each: f"{each['kind']}-{each['metadata']['name']}")
 def test_kubernetes_accepts_the_manifests(resource: Any, version: str) -> None:

@@ -216,6 +216,7 @@ def test_analytics_are_only_for_the_apps_developer(
         assert Client().get(path).status_code == 302
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [1, 4])
 def test_number_of_statements_does_not_grow(number: int, api: Api, app: App, mira: User) -> None:
     for _ in range(number):

@@ -98,6 +98,7 @@ def test_order_passes_the_five_hooks_of_an_app_in_node(
     assert Order.objects.get().payment.status == "COMPLETED"
 
 
+@pytest.mark.long
 def test_order_that_the_app_refuses_is_not_placed(
     bell: str, installation: Installation, sandbox: Business
 ) -> None:

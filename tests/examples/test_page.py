@@ -98,6 +98,7 @@ def test_refused_address_shows_the_platforms_words(
     assert "The platform says: url leads to a private address." in page
 
 
+@pytest.mark.long
 def test_sample_order_brings_its_own_webhook(app: SampleApp, platform: FakePlatform, store: str) -> None:
     assert "Order 1042 was placed" in app.press(f"{store}/sample-order")
     (order,) = platform.orders

@@ -253,6 +253,7 @@ def test_hostile_schema_is_refused(look: Look, name: str) -> None:
     assert seen["seconds"] < SECONDS
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 6 Extensions", "Values are checked in bounded time and memory, whatever the schema"
 )

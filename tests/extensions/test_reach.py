@@ -120,6 +120,7 @@ def install(shop: Business, app: App) -> Installation:
     return installed(approve(app), shop)
 
 
+@pytest.mark.long
 @pytest.mark.spec(REACH, "What widens waits for approval and consent; what doesn't is live at once")
 def test_a_definition_that_widens_stays_as_it_was_approved(
     shop: Business, sandbox: Business, app: App, install: Installation
@@ -155,6 +156,7 @@ def test_what_was_approved_comes_before_what_a_store_agreed_to(
     assert running(shop)["stars"]["name"] == "Ratings"
 
 
+@pytest.mark.long
 @pytest.mark.spec(REACH, "Removing a part takes effect at once, and it doesn't come back by itself")
 def test_removed_and_brought_back(shop: Business, app: App, install: Installation) -> None:
     save(app, {"blocks": [block()]})
@@ -183,6 +185,7 @@ def test_a_store_is_asked_for_everything_since_its_yes(
     assert set(running(shop)) == {"stars", "order.calculate_discounts"}
 
 
+@pytest.mark.long
 def test_rows_stay_few(shop: Business, app: App, install: Installation) -> None:
     """Approvals that ask nothing leave the rows of one version behind."""
     for name in ("One", "Two", "Three"):

@@ -69,6 +69,7 @@ def test_slower(before: int, after: int, halts: bool) -> None:
         assert f"over {after:,} ms with the new version, and over {before:,} ms" in found
 
 
+@pytest.mark.long
 @pytest.mark.spec(GATE, "A version that takes 1.3 times as long halts, however its times are scattered")
 @pytest.mark.parametrize("scatter", [0.2, 0.5, 1])
 def test_slower_with_scattered_times(scatter: float) -> None:

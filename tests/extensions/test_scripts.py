@@ -244,6 +244,7 @@ def test_pin_that_never_matched_is_told_at_the_first_look(
     assert not has_script(shop)
 
 
+@pytest.mark.long
 def test_new_pin_of_a_known_script_is_compared_at_once(
     app: App, server: Receiver, hours: Hours, dana: User
 ) -> None:
@@ -256,6 +257,7 @@ def test_new_pin_of_a_known_script_is_compared_at_once(
     assert subjects() == ["Loyalty Stars: a script isn’t on stores’ pages any more"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
@@ -293,6 +295,7 @@ def test_script_that_can_not_be_fetched_has_not_changed(
     assert "Not reached" not in portal(app, dana)
 
 
+@pytest.mark.long
 def test_server_that_fails_is_asked_less_and_less_and_each_hour_at_last(
     app: App, server: Receiver, hours: Hours
 ) -> None:
@@ -325,6 +328,7 @@ def test_compressed_script_and_one_behind_a_redirect_are_read(
     assert not ScriptChange.objects.exists()
 
 
+@pytest.mark.long
 def test_scripts_that_no_store_runs_are_not_fetched(
     app: App, server: Receiver, hours: Hours, dana: User
 ) -> None:
@@ -346,6 +350,7 @@ def test_scripts_that_no_store_runs_are_not_fetched(
     assert "No script runs in stores" in portal(app, dana)
 
 
+@pytest.mark.long
 def test_operator_turns_it_off(
     app: App, server: Receiver, hours: Hours, shop: Business, dana: User, settings: Any
 ) -> None:

@@ -57,6 +57,7 @@ def history_of(installation: Installation) -> list[str]:
 # --- A merchant installs ---------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "States/Installation",
     "Merchant completes OAuth install: installation created, token issued, app-defined webhooks created",
@@ -685,6 +686,7 @@ def test_metadata_names_what_is_there(client: Client, slash: str) -> None:
     assert client.post("/.well-known/oauth-authorization-server").status_code == 405
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_statements_of_an_exchange(listed: App, mira: User) -> None:
     """Begin and commit; read are the app, the grant, the app again, locked, the business and the previous
@@ -734,6 +736,7 @@ def test_exchange_and_later_use_while_redis_is_down(listed: App, mira: User, set
     assert call(token).status_code == 401
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 11 Staff", "Who is removed is out within a second: a code they agreed to gives no token"
 )

@@ -11,6 +11,7 @@ from marketplace.models import App
 from tests.installations.oauth_client import SECRET, VERIFIER, browser, sent_to
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 3 OAuth", "A generic OAuth client completes the flow with Basic auth and PKCE")
 @pytest.mark.django_db(transaction=True)
 def test_authlib_installs_by_the_metadata_alone(

@@ -47,6 +47,7 @@ def assert_refused(response: Any, status: int, error: str) -> None:
 STRANGE = "https://evil.example.com/callback"
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 3 OAuth", "A bad client_id or redirect_uri shows an error page and never redirects"
 )
@@ -183,6 +184,7 @@ def test_error_after_a_form_of_ours_goes_by_a_page(listed: App, mira: User) -> N
 # --- /oauth/token ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 3 OAuth", "The app authenticates with Client ID and secret, by header or body")
 @pytest.mark.parametrize(
     "authorization",
@@ -257,6 +259,7 @@ def test_name_of_the_scheme_has_no_case(listed: App, mira: User) -> None:
     assert exchange(listed, code_for(mira, listed), authorization=header).status_code == 200
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "error"),
     [
@@ -325,6 +328,7 @@ def test_too_large_body_refused(listed: App) -> None:
     assert_refused(response, 413, "invalid_request")
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 9 Accounts", "Token exchange is limited to 60 a minute per address")
 @pytest.mark.usefixtures("stopped_clock")
 def test_sixty_first_exchange_of_an_address_refused(listed: App) -> None:
@@ -336,6 +340,7 @@ def test_sixty_first_exchange_of_an_address_refused(listed: App) -> None:
     assert response.json()["error"] == "temporarily_unavailable"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("stopped_clock")
 def test_sixty_first_revocation_of_an_address_refused(listed: App) -> None:
     for _ in range(60):
@@ -345,6 +350,7 @@ def test_sixty_first_revocation_of_an_address_refused(listed: App) -> None:
     assert 1 <= int(response["Retry-After"]) <= 60
 
 
+@pytest.mark.long
 def test_consents_of_a_person_are_limited(
     listed: App, mira: User, sam: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,6 +90,7 @@ def test_one_of_many_exchanges_at_once_gets_a_token_that_lives_until_a_later_one
     assert [each.kind for each in history] == [HistoryKind.INSTALLED, HistoryKind.TOKEN_ENDED]
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.spec("Contract 3 OAuth", "Further uses that overlap within ten seconds are only refused")
 def test_two_overlapping_replays_soon_after_the_exchange_leave_the_token_alive(
@@ -166,6 +167,7 @@ def consent_to(user: User, app: App) -> Callable[[], Any]:
     return lambda: client.post(path, {"scopes": " ".join(scopes), "answer": "install"})
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 def test_exchange_that_an_approval_overtakes_is_asked_for_the_rest(
     app: App, mira: User, shop: Business

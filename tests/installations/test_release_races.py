@@ -96,6 +96,7 @@ def test_a_move_while_a_worker_waits_for_the_app(
         worker.result(timeout=60)
 
 
+@pytest.mark.long
 def test_a_version_that_runs_again_is_not_passed_over(app: App, dana: User) -> None:
     """A worker would mark the first version as overtaken, while it becomes the one that runs."""
     for _ in range(3):

@@ -150,6 +150,7 @@ def test_form_without_a_store_that_cant_be_shown_again_is_refused(mira, shop):
     assert not Product.objects.exists()
 
 
+@pytest.mark.long
 def test_form_of_a_store_that_is_no_longer_ones_own_is_refused(mira, shop):
     second = factories.business(mira, name="The second one")
     browser = signed_in(mira)

@@ -104,6 +104,7 @@ def test_installed_app_that_asks_for_nothing_is_reconnected(
     assert REVIEWS not in said
 
 
+@pytest.mark.long
 @SPEC
 def test_parts_that_the_store_has_agreed_to_are_not_new(dana: User, shop: Business, mira: User) -> None:
     app = listed_app(dana, ["read_products"], name="Order Bell")
@@ -119,6 +120,7 @@ def test_parts_that_the_store_has_agreed_to_are_not_new(dana: User, shop: Busine
     assert "Star rating" not in said
 
 
+@pytest.mark.long
 @SPEC
 def test_of_several_stores_those_that_have_the_app_are_named(
     app: App, shop: Business, mira: User, dana: User

@@ -97,6 +97,7 @@ def shadow_call(live: Installation, name: str) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.spec(SPEC, "What belongs to another customer stays, whatever the two are called")
 @pytest.mark.parametrize(("name", "other"), [("Li", "Li Wang"), ("An", "An"), ("Kim", "Kimberly")])
 def test_another_customers_copies_stay(
@@ -139,6 +140,7 @@ def test_another_customers_copies_stay(
     assert not Order.objects.exclude(pk=theirs["id"]).get().customer_name
 
 
+@pytest.mark.long
 @pytest.mark.spec(SPEC, "Calls that were refused before the first order are blanked, too")
 @pytest.mark.parametrize("spelling", ["Zoë Quarterhouse", "Ли Цзыхань", "王小明"])
 def test_earlier_refused_call_is_blanked(
@@ -159,6 +161,7 @@ def test_earlier_refused_call_is_blanked(
     assert (ShadowCall.objects.get().problem, ShadowCall.objects.get().outcome) == ("", "UNEXPECTED")
 
 
+@pytest.mark.long
 def test_log_of_the_feed_never_has_the_customer_of_an_erasure(
     live: Installation, sandbox: Business, dana: User
 ) -> None:
@@ -174,6 +177,7 @@ def test_log_of_the_feed_never_has_the_customer_of_an_erasure(
     assert "kim@" not in logged
 
 
+@pytest.mark.long
 @pytest.mark.spec(SPEC, "The file of an export goes, whenever it was asked for")
 def test_export_that_was_asked_for_before_the_first_order_goes(
     live: Installation, sandbox: Business, dana: User
@@ -217,6 +221,7 @@ def test_one_look_that_fails_stops_no_other(
     assert second in IdempotencyKey.objects.get(key="b").body
 
 
+@pytest.mark.long
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="One writer at a time")
 def test_time_of_change_never_goes_back(sandbox: Business, dana: User) -> None:
     """A change of the order for which the erasure had to wait was earlier."""

@@ -285,6 +285,7 @@ def figures_of(store: Business) -> Any:
     return dashboard(store, days=30), list(rows.values_list(*columns_kept)), list(ratings)
 
 
+@pytest.mark.long
 def test_answer_kept_under_a_key_is_blank_and_the_key_refuses_a_second_order(
     live: Installation, sandbox: Business, dana: User
 ) -> None:
@@ -325,6 +326,7 @@ def test_answer_kept_under_a_key_is_blank_and_the_key_refuses_a_second_order(
     assert now["updatedAt"] > first["updatedAt"]
 
 
+@pytest.mark.long
 def test_what_was_being_written_meanwhile_goes_with_the_sweep(
     live: Installation, sandbox: Business, dana: User
 ) -> None:

@@ -163,6 +163,7 @@ def test_review_removed(stage: Stage) -> None:
     assert (name, data["id"]) == ("review.deleted", str(review.pk))
 
 
+@pytest.mark.long
 def test_what_a_page_refuses_is_told_to_nobody(stage: Stage) -> None:
     bread = stage.product(name="Bread", slug="bread", stock=3)
     assert stage.browser.post("/merchant/products/add/", NEW | {"price": "x"}).status_code == 422

@@ -154,6 +154,7 @@ def test_long_next_to_elsewhere_is_none(rf: Any, start: str) -> None:
     assert is_own_page("/oauth/authorize?state=" + "a" * 4000, request)
 
 
+@pytest.mark.long
 @SPEC
 @pytest.mark.timed
 @pytest.mark.django_db(transaction=True)

@@ -119,6 +119,7 @@ def test_developer_sees_no_draft_of_her_own(client: Client, dana: User) -> None:
     app_page(client, draft, status=404)
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     STATUS, "The marketplace shows the approved version while an update is in work or in review"
 )
@@ -312,6 +313,7 @@ def test_pages_hold_every_app_once(client: Client, dana: User) -> None:
 # Cards
 
 
+@pytest.mark.long
 @pytest.mark.spec("States/Installation", "Test installs and installs on sandboxes are not counted")
 def test_only_shops_that_have_the_app_count(
     client: Client, dana: User, sam: User, shop: Business, sandbox: Business
@@ -435,6 +437,7 @@ def test_own_developer_installs_the_working_copy(client: Client, dana: User) -> 
     assert "Installs for testing on your sandbox store" in html
 
 
+@pytest.mark.long
 def test_installed_app_says_where_and_leads_to_its_page(
     client: Client, dana: User, mira: User, shop: Business
 ) -> None:

@@ -143,6 +143,7 @@ def test_trouble_that_is_none_for_the_merchant_is_not_mailed(
     assert mails() == []
 
 
+@pytest.mark.long
 def test_hook_that_checkout_skips_for_an_hour_is_mailed(
     browser: Client, stars: Installation, mails: Any
 ) -> None:

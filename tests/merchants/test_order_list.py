@@ -26,6 +26,7 @@ def unpaid(shop, **fields):
     return order
 
 
+@pytest.mark.long
 def test_views_have_the_orders_that_they_name(browser, shop):
     long_ago = timezone.now() - timedelta(days=1, minutes=1)
     orders = {

@@ -53,6 +53,7 @@ def test_orders_come_newest_first_with_sum_and_status(browser, shop):
     assert "Pending" in page
 
 
+@pytest.mark.long
 def test_status_and_number_narrow_the_list(browser, shop):
     factories.order(shop, number="2001", status="READY")
     factories.order(shop, number="2010")
@@ -595,6 +596,7 @@ def test_more_than_was_paid_and_nonsense_is_not_refunded(browser, shop, amount):
     assert refunds_of(order) == []
 
 
+@pytest.mark.long
 def test_what_was_not_paid_or_is_refunded_has_no_refund(browser, shop):
     unpaid = factories.order(shop)
     factories.payment(unpaid, status="EXPIRED")

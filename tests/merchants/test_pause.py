@@ -104,6 +104,7 @@ def test_scripts_widgets_and_blocks(browser: Client, shop: Business, stars: Inst
     assert shown() == [True, True, True]
 
 
+@pytest.mark.long
 @pytest.mark.spec(PAUSE, "The admin page of a paused app says so instead of loading")
 def test_admin_page(browser: Client, stars: Installation) -> None:
     define(stars.app, ExtensionType.ADMIN_PAGE, "summary")
@@ -117,6 +118,7 @@ def test_admin_page(browser: Client, stars: Installation) -> None:
     assert browser.get(page_of(stars, "session-token/")).status_code == 404
 
 
+@pytest.mark.long
 @pytest.mark.spec(PAUSE, "The app API answers a paused app 403, after 401 and before everything else")
 def test_app_api(browser: Client, client: Client, stars: Installation) -> None:
     token: str = stars.raw_token  # type: ignore[attr-defined]
@@ -209,6 +211,7 @@ def test_resume_sends_nothing_to_a_webhook_that_is_off(
     assert Delivery.objects.get(webhook=off).status == DeliveryStatus.CANCELLED
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("delivering")
 @pytest.mark.spec(PAUSE, "A paused app can be uninstalled; its data erasure is sent all the same")
 def test_uninstall_while_paused(browser: Client, shop: Business, stars: Installation) -> None:
@@ -246,6 +249,7 @@ def test_portal(browser: Client, dana: User, shop: Business, stars: Installation
     assert states() == [HELD]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("delivering")
 def test_event_that_is_published_during_the_resume_is_sent(shop: Business, stars: Installation) -> None:
     """The change that caused it began while the app was paused, and commits after the merchant has pressed Resume."""

@@ -15,6 +15,7 @@ from tests.merchants.pages import installed, listed_app, page_of
 from tests.pages import signed_in, text_of
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 6 Extensions", "Host pages: blocks are placed on the merchant's own site pages")
 def test_only_own_blocks_go_on_own_pages(dana: User, mira: User, shop: Business, sandbox: Business) -> None:
     stars, other = listed_app(dana, ["read_orders"]), listed_app(dana, ["read_orders"])

@@ -89,6 +89,7 @@ def test_filter_that_can_not_be_is_told_at_its_field(browser, shop, query):
     assert "There is a problem" in text_of(response)
 
 
+@pytest.mark.long
 def test_list_takes_the_same_statements_however_many_products(browser, shop):
     def statements_with_more(products):
         for _ in range(products):
@@ -220,6 +221,7 @@ def test_price_that_is_none_is_told_at_its_field(browser, shop, currency, typed,
     assert not Product.objects.exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("field", "typed", "message"),
     [
@@ -271,6 +273,7 @@ def test_saving_without_a_change_tells_nobody(browser, shop, ear):
     assert ear == []
 
 
+@pytest.mark.long
 def test_address_that_is_emptied_stays(browser, shop):
     bread = factories.product(shop, slug="bread")
     save(browser, bread, slug="")
@@ -279,6 +282,7 @@ def test_address_that_is_emptied_stays(browser, shop):
     assert Product.objects.get(pk=bread.pk).slug == "good-bread"
 
 
+@pytest.mark.long
 def test_taken_address_and_wrong_price_are_told_at_their_fields(browser, shop):
     factories.product(shop, slug="taken")
     bread = factories.product(shop, name="Bread", slug="bread")
@@ -361,6 +365,7 @@ def test_product_is_added_with_pictures_in_their_order(browser, shop, media, ear
     assert first.thumbnail_path in text_of(browser.get(LIST))
 
 
+@pytest.mark.long
 def test_picture_loses_its_metadata_and_stands_upright(browser, shop, media):
     exif = Image.Exif()
     exif[0x0112] = 6  # turned by a quarter
@@ -403,6 +408,7 @@ def test_pictures_are_described_moved_and_removed(
     assert browser.get(f"/media/stores/{two}").status_code == 404
 
 
+@pytest.mark.long
 def test_removing_all_pictures_leaves_the_neutral_one(browser, shop, media):
     bread = factories.product(shop, image="/static/a.svg")
     save(browser, bread, pictures=[photo()])
@@ -456,6 +462,7 @@ def test_page_of_another_merchant_changes_no_pictures(browser, shop, media):
     assert not media.exists()
 
 
+@pytest.mark.long
 def test_files_that_no_row_refers_to_are_removed_after_a_day(browser, shop, media):
     browser.post(ADD, NEW | {"pictures": [photo()]})
     (kept,) = {file.parent for file in files_in(media)}
@@ -481,6 +488,7 @@ def files_in(media):
 # --- Off the shelf ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 9 Orders", "Archiving publishes product.updated, and can be taken back")
 def test_product_is_archived_and_put_back(browser, shop, ear):
     bread = factories.product(shop, name="Bread")

@@ -91,6 +91,7 @@ def test_no_and_yes(browser: Client, asking: Installation, shop: Business, stars
     assert "Needs approval" not in text_of(browser.get("/merchant/apps/"))
 
 
+@pytest.mark.long
 def test_a_yes_to_an_older_version_is_not_taken(
     browser: Client, asking: Installation, shop: Business
 ) -> None:
@@ -98,6 +99,7 @@ def test_a_yes_to_an_older_version_is_not_taken(
     assert runs(shop) == set()
 
 
+@pytest.mark.long
 def test_each_store_is_asked_for_what_is_new_to_it(
     browser: Client, asking: Installation, stars: App, mira: User
 ) -> None:
@@ -135,6 +137,7 @@ def test_a_later_version_asks_again_after_a_no(
     assert ">Approve</button>" in text_of(browser.get("/merchant/apps/"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("halted", [False, True], ids=["rolling", "halted"])
 def test_a_no_to_the_version_of_a_release_rests(
     halted: bool, browser: Client, stars: App, shop: Business
@@ -151,6 +154,7 @@ def test_a_no_to_the_version_of_a_release_rests(
     assert "asks for more permissions" not in text_of(browser.get("/merchant/"))
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 6 Extensions",
     "integrity of a script is on its tag; another one waits for a review and the merchant's yes",
@@ -200,6 +204,7 @@ CHANGED: dict[str, Callable[[Document], Document]] = {
 NAMED = [(name, fact) for name, text in SENTENCES.items() for _, fact, *_ in Formatter().parse(text) if fact]
 
 
+@pytest.mark.long
 @pytest.mark.spec(REACH, "Whatever a sentence of the consent page names is part of the reach")
 @pytest.mark.parametrize(("name", "fact"), NAMED)
 def test_each_fact_of_a_sentence_is_asked_for(
@@ -212,6 +217,7 @@ def test_each_fact_of_a_sentence_is_asked_for(
     change_is_asked_for(stars, installation, browser, {listed: [CHANGED[fact](shown)]})
 
 
+@pytest.mark.long
 @pytest.mark.spec(REACH, "Each hook point that the consent page describes is part of the reach")
 @pytest.mark.parametrize("point", HookPoint)
 def test_each_hook_point_is_asked_for(point: HookPoint, browser: Client, stars: App, shop: Business) -> None:

@@ -55,6 +55,7 @@ def may_read_orders(installation: Installation) -> bool:
     return Client(headers=headers).get("/app-api/orders").status_code == 200
 
 
+@pytest.mark.long
 def test_question_shows_the_difference_first(browser: Client, asking: Installation) -> None:
     for path in ("/merchant/apps/", page_of(asking), page_of(asking, "permissions/")):
         page = text_of(browser.get(path))
@@ -140,6 +141,7 @@ def asking_for_pages(dana: User, shop: Business) -> Installation:
     return installation
 
 
+@pytest.mark.long
 def test_what_the_app_left_out_is_neither_shown_nor_granted(
     browser: Client, asking_for_pages: Installation, told: Any
 ) -> None:

@@ -38,6 +38,7 @@ def test_reviews_come_newest_first_with_product_rating_and_comment(browser, brea
     assert "Burnt &lt;b&gt;black&lt;/b&gt;." in page
 
 
+@pytest.mark.long
 def test_filters_narrow_the_list(browser, bread, rye):
     create_review(product=bread, rating=5, author_name="Ann")
     create_review(product=rye, rating=5, author_name="Bob")

@@ -404,6 +404,7 @@ def test_each_person_has_their_own_notices(shop: Business, mira: User, kim: User
 # Accounts that are deleted
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     STAFF, "Deleting an account lets the staff of its stores go, and leaves others' stores open"
 )

@@ -31,6 +31,7 @@ def saved(browser, **changes):
     return unescape(text_of(response))
 
 
+@pytest.mark.long
 def test_settings_are_saved_and_shown(browser, shop):
     slug = shop.slug
     fresh = text_of(browser.get(PATH))

@@ -94,6 +94,7 @@ def test_uninstall_ends_token_and_webhooks_at_once(browser: Client, active: Inst
     assert (entry.at, entry.actor, entry.scopes) == (T0, mira, ["read_products", "read_orders"])
 
 
+@pytest.mark.long
 def test_uninstall_pressed_twice_is_done_once(
     browser: Client, active: Installation, clock: time_machine.Traveller
 ) -> None:

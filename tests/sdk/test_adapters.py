@@ -145,6 +145,7 @@ def in_node(*, express: bool) -> Iterator[Post]:
             process.kill()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("url", ["/webhooks", "/hooks"])
 def test_body_that_a_parser_of_express_read_before(url: str) -> None:
     content = {

@@ -118,6 +118,7 @@ def test_empty_secret_is_a_mistake_of_the_app() -> None:
 VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("call", VECTORS["calls"], ids=[call["name"] for call in VECTORS["calls"]])
 def test_call_that_both_sdks_judge_alike(call: dict[str, Any]) -> None:
     names = ("secret", "timestamp", "signature", "body")

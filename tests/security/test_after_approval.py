@@ -88,6 +88,7 @@ def pin(body: bytes) -> str:
     return f"sha256-{b64encode(sha256(body).digest()).decode()}"
 
 
+@pytest.mark.long
 @pytest.mark.attack("work of one thread")
 def test_silent_servers_occupy_every_worker(dana: User, silent: Receiver) -> None:
     watched(dana, silent)

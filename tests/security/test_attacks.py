@@ -164,6 +164,7 @@ def test_next_person_at_a_browser_reads_what_was_typed_before(mira: User, shop: 
 # Apps use up what is for all
 
 
+@pytest.mark.long
 @pytest.mark.attack("places for those who wait")
 def test_apps_that_hang_take_every_thread(installation: Installation) -> None:
     with Receiver() as receiver, places_taken():

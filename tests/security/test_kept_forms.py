@@ -109,6 +109,7 @@ def test_form_that_is_too_long_is_not_kept_which_is_said(browser: Client, mira: 
     assert kept.KEY not in browser.session
 
 
+@pytest.mark.long
 def test_one_person_fills_no_table(browser: Client, mira: User, settings: Any) -> None:
     form = form_at(browser, STORE)
     Session.objects.all().delete()

@@ -387,6 +387,7 @@ def test_key_that_is_none_of_ours_is_replaced(shopper, key):
     assert Order.objects.count() == 1
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("stock", [10, 2])
 def test_two_presses_at_once_give_one_order(shop, bread, stock):

@@ -247,6 +247,7 @@ def test_payment_expires_by_the_clock_and_is_chosen_again(shopper, wallet, ear):
     assert ear.names == ["order_created", "payment_expired"]
 
 
+@pytest.mark.long
 def test_buyer_is_mailed_the_order_and_its_link(
     shop, bread, shopper, mailoutbox, django_capture_on_commit_callbacks, monkeypatch
 ):

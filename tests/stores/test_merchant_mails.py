@@ -52,6 +52,7 @@ def choose(mira, **often):
     assert signed_in(mira).post(NOTICES, DEFAULTS | often).status_code == 302
 
 
+@pytest.mark.long
 def test_merchant_is_mailed_each_order_once_with_a_link_that_works_signed_out(mira, place, mailoutbox, told):
     order = place()
     assert (send_due(), send_due()) == (1, 0)
@@ -70,6 +71,7 @@ def test_merchant_is_mailed_each_order_once_with_a_link_that_works_signed_out(mi
     assert f"Order {order.number}" in text_of(page)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("often", "zone", "first", "then"),
     [
@@ -104,6 +106,7 @@ def test_nobody_is_mailed_who_must_not_be(mira, shop, place, told, why):
     assert not MerchantNews.objects.exists()
 
 
+@pytest.mark.long
 def test_new_choice_counts_for_what_waits(mira, place, told):
     choose(mira, new_orders="daily")
     place()
@@ -149,6 +152,7 @@ def test_what_piled_up_is_one_mail(place, told):
     assert told() == ["11 new orders, $55.00"]
 
 
+@pytest.mark.long
 def test_low_stock_is_mailed_in_the_morning_if_it_is_still_low(mira, shop, bread, place, told):
     Product.objects.filter(pk=bread.pk).update(stock=5, low_stock_threshold=5)
     choose(mira, new_orders="off")

@@ -209,6 +209,7 @@ def test_bucket_has_an_object_for_each_batch_and_none_twice(
     assert ids([orjson.loads(line) for line in lines]) == all_ids()
 
 
+@pytest.mark.long
 def test_command_acknowledges_by_its_exit_status(
     installation: Installation, sandbox: Business, tmp_path: Path
 ) -> None:

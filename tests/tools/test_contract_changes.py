@@ -147,6 +147,7 @@ def test_change_that_breaks_apps_is_named(name: str) -> None:
     assert changes(BREAKING[name])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ADDITIONS)
 def test_addition_is_none(name: str) -> None:
     assert changes(ADDITIONS[name]) == []

@@ -163,6 +163,7 @@ def _another_type(editor: Any, state: Any) -> None:
     editor.execute("ALTER TABLE stores_order ALTER COLUMN number TYPE varchar(90) USING number || ''")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "problem"),
     [

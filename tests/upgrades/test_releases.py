@@ -106,12 +106,14 @@ def test_upgraded_database_has_the_schema_of_a_new_one(upgraded: Upgraded) -> No
     assert not differences(upgraded.new_schema)
 
 
+@pytest.mark.long
 def test_upgrade_keeps_every_row(upgraded: Upgraded) -> None:
     now = rows()
     lost = {table: count for table, count in upgraded.rows_before.items() if now.get(table, 0) < count}
     assert not lost
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("upgraded")
 def test_people_sign_in_with_their_passwords() -> None:
     user = authenticate(email=MERCHANT, password=PASSWORD)
@@ -129,6 +131,7 @@ def test_totals_of_stores_are_those_of_their_rows() -> None:
         assert totals.orders == Order.objects.filter(business=store).count()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("upgraded")
 def test_installed_app_keeps_token_secret_and_what_it_adds(settings: Any) -> None:
     settings.FIELD_ENCRYPTION_KEYS = [ENCRYPTION_KEY]

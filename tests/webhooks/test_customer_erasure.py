@@ -354,6 +354,7 @@ def test_operators_hear_of_an_unconfirmed_one_and_can_not_resend_it(
         of_businesses.resend(erasure=Erasure.objects.get())
 
 
+@pytest.mark.long
 def test_reinstalled_app_is_asked_once_with_its_new_secret(
     dana: User, shop: Business, receiver: Receiver, order: Order
 ) -> None:

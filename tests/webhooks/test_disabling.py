@@ -356,6 +356,7 @@ def tell(webhook: Webhook, at: datetime) -> list[str]:
     return [message.subject for message in mail.outbox]
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 5 Webhooks",
     "The developer is warned by e-mail at 24 and 48 hours, and notified when it is disabled",
@@ -386,6 +387,7 @@ def test_mail_goes_to_the_developer_and_names_the_endpoint(webhook: Webhook, app
     assert f"/portal/apps/{app.slug}/webhooks/" in message.body
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_many_installations_that_fail_make_one_mail(app: App, dana: Any) -> None:
     shops = [factories.business(dana) for _ in range(3)]

@@ -286,6 +286,7 @@ def test_more_overdue_erasures_than_a_mail_names_are_in_the_next(
     assert sorted(named) == sorted([shop.slug, uninstalled.business.slug])
 
 
+@pytest.mark.long
 @pytest.mark.spec("Events/Data erasure", "States follow the erasure's own deliveries")
 def test_erasures_that_stay_open_hold_up_no_later_one(
     uninstalled: Installation,

@@ -88,6 +88,7 @@ def publish_in_thread(business: Business) -> None:
     connection.close()
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_dispatch_stops_with_the_worker(stop_in: Any) -> None:
     stop_in(0.3)

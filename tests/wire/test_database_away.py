@@ -196,6 +196,7 @@ def dying_after(number: int) -> Iterator[list[str]]:
     connection.close_if_unusable_or_obsolete()  # what the beginning of a request does, outside of tests
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.spec(*SHAPE)
 @pytest.mark.django_db(transaction=True)
@@ -218,6 +219,7 @@ def test_connection_that_dies_at_any_statement_of_signing_in_is_a_503(
     assert number > 4
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.spec(*SHAPE)
 @pytest.mark.django_db(transaction=True)

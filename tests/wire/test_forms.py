@@ -159,6 +159,7 @@ def each(rows: list[Row]) -> Any:
     return pytest.mark.parametrize("row", rows, ids=lambda row: f"{row.name} {row.page.count(chr(47))}")
 
 
+@pytest.mark.long
 def test_every_form_has_a_row() -> None:
     forms = {
         route.name

@@ -48,6 +48,7 @@ def test_nothing_follows_the_headers(site: str, path: str, status: int) -> None:
     assert length_of(head) == length_of(got)
 
 
+@pytest.mark.long
 def test_body_of_unknown_length_is_no_chunks() -> None:
     def streaming(environ: Environ, start: Start) -> Iterable[bytes]:
         start("200 OK", [("Content-Type", "text/plain")])

@@ -74,16 +74,19 @@ def test_signing_in_and_registering_go_on(away: str, client: Client, dana: User)
     assert page.status_code == 302
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", ["/", "/marketplace/", "/portal/", "/healthz", "/oauth/authorize"])
 def test_pages_go_on(away: str, path: str, dana: User) -> None:
     assert signed_in(dana).get(path).status_code < 500
 
 
+@pytest.mark.long
 def test_code_exchange_is_answered(away: str, client: Client) -> None:
     body = {"grant_type": "authorization_code", "code": "nothing"}
     assert client.post("/oauth/token", body).status_code == 401
 
 
+@pytest.mark.long
 def test_readyz_names_the_cache(away: str, client: Client) -> None:
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json()["cache"]) == (200, "unavailable")
@@ -92,6 +95,7 @@ def test_readyz_names_the_cache(away: str, client: Client) -> None:
     assert answer.json()["message"] == "Can't be reached right now: cache."
 
 
+@pytest.mark.long
 def test_counting_goes_on_when_the_server_is_back(
     settings: Any, monkeypatch: pytest.MonkeyPatch, installation: Installation
 ) -> None:

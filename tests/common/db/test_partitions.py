@@ -103,6 +103,7 @@ def test_removal_takes_whole_past_days_and_leaves_the_rest(days: Any) -> None:
         assert partitions.existing(days)[0].table == "common_reading_20261123"
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 def test_table_in_use_is_left_for_the_next_run(days: Any) -> None:
     other = connections["default"].copy()

@@ -77,6 +77,7 @@ def test_connection_that_was_closed_on_our_side_is_replaced_too(kept: Any) -> No
     assert ask(kept) != before
 
 
+@pytest.mark.long
 def test_session_that_idles_in_a_transaction_is_ended() -> None:
     session = connection.copy()
     options = dict(session.settings_dict["OPTIONS"])

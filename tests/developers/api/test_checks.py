@@ -104,6 +104,7 @@ def test_strangers_find_neither_app_nor_check(app: App, started: Any, sam: User,
     assert of_sam("get", f"/developer/apps/{own.id}/checks/{started['id']}").status_code == 404
 
 
+@pytest.mark.long
 def test_number_of_checks_is_limited(api: Api, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "MOST_AT_A_TIME", 2)
     monkeypatch.setattr(runs, "PER_MINUTE", 3)

@@ -328,6 +328,7 @@ def elsewhere(act: Callable[[], Any]) -> Iterator[list[Any]]:
     assert not thread.is_alive()
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_waiting_listener_gets_a_delivery_at_once(
     listener: Listener, webhook: Webhook, sandbox: Business
@@ -423,6 +424,7 @@ def test_hook_call_waits_for_the_listener_and_uses_its_answer(
     assert listener.work()["hookCalls"] == []
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_hook_call_that_no_listener_answers_ends_with_its_timeout(
     listener: Listener, app: App, sandbox: Business

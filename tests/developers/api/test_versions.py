@@ -58,6 +58,7 @@ def test_reach_of_a_save(api: Api, stars: App) -> None:
     assert saved["reach"]["withNextVersion"] == saved["changes"]["created"]
 
 
+@pytest.mark.long
 @pytest.mark.spec(REACH, "An approved app may be submitted while a part of its manifest waits")
 def test_what_waits_can_be_submitted(api: Api, stars: App) -> None:
     stars = approve(stars)
@@ -80,6 +81,7 @@ def twice(stars: App, api: Api) -> App:
     return approve(App.objects.get(pk=stars.pk))
 
 
+@pytest.mark.long
 @pytest.mark.spec(REACH, "Approved versions are listed, newest first")
 def test_versions_are_listed(api: Api, twice: App, sams_api: Api) -> None:
     page = api("get", path(twice, "versions")).json()
@@ -92,6 +94,7 @@ def test_versions_are_listed(api: Api, twice: App, sams_api: Api) -> None:
     assert sams_api("post", path(twice, "versions/1/restore")).status_code == 404
 
 
+@pytest.mark.long
 @pytest.mark.spec(REACH, "An earlier approved version can be put back with its manifest")
 def test_a_version_is_put_back(api: Api, twice: App, shop: Business) -> None:
     install = installed(twice, shop)
@@ -117,6 +120,7 @@ def test_a_version_is_put_back(api: Api, twice: App, shop: Business) -> None:
     assert install.agreed_version_id == App.objects.get().approved_version_id
 
 
+@pytest.mark.long
 @pytest.mark.spec(REACH, "A version that would widen can't be put back")
 def test_a_version_that_widens_is_409(api: Api, stars: App) -> None:
     put(api, stars, {"embeds": [script()]})
@@ -132,6 +136,7 @@ def test_a_version_that_widens_is_409(api: Api, stars: App) -> None:
     assert (response.status_code, "read_orders" in response.json()["message"]) == (409, True)
 
 
+@pytest.mark.long
 def test_no_version_is_put_back_in_review_or_suspended(api: Api, twice: App) -> None:
     factories.submit(twice)
     assert api("post", path(twice, "versions/1/restore")).status_code == 409
@@ -141,6 +146,7 @@ def test_no_version_is_put_back_in_review_or_suspended(api: Api, twice: App) -> 
         assert api("post", path(twice, f"versions/{unknown}/restore")).status_code == 404
 
 
+@pytest.mark.long
 def test_scopes_that_a_restored_version_lacks_do_not_come_back(api: Api, stars: App, shop: Business) -> None:
     stars = approve(stars)
     update_app(app=stars, changes={"scopes": [*stars.scopes, "read_pages"]})

@@ -52,6 +52,7 @@ def app_of_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
     return App()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("tasks_run_at_once")
 def test_samples_find_all_that_was_missed(
     app_of_guide: App, installation: Installation, sandbox: Business, live_server: Any, settings: Any

@@ -99,6 +99,7 @@ def test_list_without_apps_leads_to_examples_and_the_command_line(browser: Clien
     assert 'href="/docs/guides/first-app/"' in html
 
 
+@pytest.mark.long
 def test_switcher_leads_to_the_same_page_of_another_app(
     browser: Client, app: App, dana: User, sam: User
 ) -> None:
@@ -242,6 +243,7 @@ def test_create_page_explains_each_scope(browser: Client) -> None:
     assert "change it later." in page
 
 
+@pytest.mark.long
 @pytest.mark.spec("Resources/App", "The Client Secret is shown once, in the portal too")
 def test_create_shows_the_secret_once(browser: Client) -> None:
     response = browser.post("/portal/create/", FORM)
@@ -320,6 +322,7 @@ def steps_done(page: str) -> list[bool]:
     ]
 
 
+@pytest.mark.long
 def test_overview_completes_its_steps_from_facts(browser: Client, app: App, sandbox: Business) -> None:
     path = f"/portal/apps/{app.slug}/"
     assert steps_done(text_of(browser.get(path)))[:5] == [True, False, False, False, False]
@@ -339,6 +342,7 @@ def test_overview_counts_only_the_developers_sandbox(
     assert steps_done(text_of(browser.get(f"/portal/apps/{app.slug}/")))[:3] == [True, False, False]
 
 
+@pytest.mark.long
 def test_next_steps_come_before_empty_plots(browser: Client, app: App, installation: Installation) -> None:
     webhook = helpers.webhook(installation, "https://app.example.com/", ["order.created"])
 
@@ -414,6 +418,7 @@ def test_each_section_of_the_details_saves_its_own_fields(browser: Client, app: 
     assert browser.get(f"{path}nothing/").status_code == 404
 
 
+@pytest.mark.long
 def test_links_to_a_field_of_the_details_lead_to_its_section(browser: Client, app: App) -> None:
     for field in set(EditAppForm.base_fields) - {"remove_icon", "remove_screenshots"}:  # shown with pictures
         page, _, anchor = field_url(app, field).partition("#")
@@ -429,6 +434,7 @@ def test_edit_without_changes_keeps_the_status(browser: Client, app: App) -> Non
     assert (updated.status, updated.updated_at) == ("APPROVED", app.updated_at)
 
 
+@pytest.mark.long
 def test_edit_adds_and_removes_pictures(browser: Client, app: App) -> None:
     path = f"/portal/apps/{app.slug}/details/pictures/"
     browser.post(path, edit_form(app, icon=upload(), screenshots=[upload(), upload(picture("WEBP"))]))
@@ -444,6 +450,7 @@ def test_edit_adds_and_removes_pictures(browser: Client, app: App) -> None:
     assert Picture.objects.count() == len(app.screenshot_ids) == 2
 
 
+@pytest.mark.long
 def test_edit_of_the_listing(browser: Client, app: App) -> None:
     path = f"/portal/apps/{app.slug}/details/"
     browser.post(f"{path}pictures/", edit_form(app, screenshots=[upload(), upload()]))
@@ -476,6 +483,7 @@ def test_edit_of_the_listing(browser: Client, app: App) -> None:
     assert "an e-mail address, or a link that starts with https://" in text_of(wrong)
 
 
+@pytest.mark.long
 def test_edit_accepts_five_screenshots_in_total(browser: Client, app: App) -> None:
     path = f"/portal/apps/{app.slug}/details/pictures/"
     browser.post(path, edit_form(app, screenshots=[upload() for _ in range(3)]))
@@ -487,6 +495,7 @@ def test_edit_accepts_five_screenshots_in_total(browser: Client, app: App) -> No
     assert len(app.screenshot_ids) == 3
 
 
+@pytest.mark.long
 def test_edit_with_a_bad_picture_shows_an_error_and_keeps_the_input(browser: Client, app: App) -> None:
     browser.post(f"/portal/apps/{app.slug}/details/pictures/", {"screenshots": [upload()]})
     app.refresh_from_db()

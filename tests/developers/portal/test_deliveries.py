@@ -63,6 +63,7 @@ def test_pages_need_a_sign_in_and_a_developer(client: Client, mira: User, app: A
         assert signed_in(mira).get(at(app, path)).status_code == 403
 
 
+@pytest.mark.long
 def test_delivery_of_another_app_does_not_exist_here(browser: Client, app: App, of_sam: Delivery) -> None:
     with unchanged(Delivery):
         for wanted in (of_sam.pk, GONE, "no-id"):
@@ -71,6 +72,7 @@ def test_delivery_of_another_app_does_not_exist_here(browser: Client, app: App, 
         browser.post(at(app, "resend/"), {"delivery": of_sam.pk})
 
 
+@pytest.mark.long
 def test_filters_by_anothers_webhook_find_nothing(
     browser: Client, app: App, webhook: Webhook, of_sam: Delivery
 ) -> None:
@@ -89,6 +91,7 @@ def test_filters_by_anothers_webhook_find_nothing(
 # --- The list ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_list_without_deliveries_shows_the_next_step(browser: Client, app: App, sandbox: Business) -> None:
     page = text_of(browser.get(at(app)))
     assert "Nothing sent yet" in page
@@ -133,6 +136,7 @@ def test_list_is_cut_into_pages_that_do_not_shift(browser: Client, app: App, web
     assert "No more deliveries" in text_of(browser.get(at(app, f"?before={made[-1].pk}")))
 
 
+@pytest.mark.long
 def test_list_spans_installations_and_leaves_out_other_apps(
     browser: Client, app: App, webhook: Webhook, shop: Business, of_sam: Delivery
 ) -> None:
@@ -228,6 +232,7 @@ def test_invalid_position_shows_the_newest(
     assert listed(browser.get(at(app, f"?{position}"))) == ids(made)
 
 
+@pytest.mark.long
 def test_filters_are_part_of_every_url(browser: Client, app: App, webhook: Webhook) -> None:
     for _ in range(51):
         delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED)
@@ -395,6 +400,7 @@ def test_resend_without_a_selection_shows_an_error_on_the_list(
     assert listed(response) == ids(made)
 
 
+@pytest.mark.long
 def test_recover_counts_first_and_then_resends(browser: Client, app: App, webhook: Webhook) -> None:
     now = timezone.now()
     old = delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED, created_at=now - timedelta(days=3))

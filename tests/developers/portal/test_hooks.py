@@ -205,6 +205,7 @@ def test_hook_is_called_as_checkout_would(
     assert not HookCall.objects.exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("answer", "message"),
     [

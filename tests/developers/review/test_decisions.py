@@ -195,6 +195,7 @@ def test_decision_sent_twice_is_made_once(admin: Client, stars: App, act: str) -
     assert stars.review_log.count() == 2
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     APP_STATUS, "A decision on a submission that has been decided or withdrawn is refused with a message"
 )

@@ -37,6 +37,7 @@ def test_review_page_shows_what_the_app_adds(admin: Client, stars: App) -> None:
         assert part in text
 
 
+@pytest.mark.long
 def test_review_page_shows_what_changed_in_the_manifest(admin: Client, stars: App) -> None:
     save(stars, {"blocks": [block()]})
     stars = approved(stars)

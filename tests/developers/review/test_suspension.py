@@ -21,6 +21,7 @@ from webhooks.models import Delivery, Webhook
 SUSPENSION = "Contract 6 Extensions"
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     SUSPENSION, "A reviewer suspends an app and lifts the suspension; its effects are shown first"
 )
@@ -65,6 +66,7 @@ def test_tokens_of_a_suspended_app(admin: Client, client: Client, stars: App, sh
     assert status() == 200
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.spec(
     SUSPENSION, "A suspended app is sent no webhooks, and none are kept for later but data erasures"

@@ -167,6 +167,7 @@ def test_reset_has_the_hook_called_again_at_once(shop: Business, broken: Hooked,
     assert not reached(shop, broken)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "answer",
     [

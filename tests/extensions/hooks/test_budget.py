@@ -29,6 +29,7 @@ HANGS = says({}, delay=30.0)
 FAILURE = "Contract 6 Hooks"
 
 
+@pytest.mark.long
 @pytest.mark.spec(FAILURE, "Each call gets the smaller of its timeout and what is left of the budget")
 def test_call_ends_with_the_budget(shop: Business, hooking: Hooking) -> None:
     app = hooking(SHIPPING, HANGS, timeout=10_000)
@@ -50,6 +51,7 @@ def test_nothing_left_is_a_failure_without_a_call(shop: Business, hooking: Hooki
     assert not later.receiver.requests
 
 
+@pytest.mark.long
 def test_hook_that_got_no_fair_share_of_time_is_not_blamed(shop: Business, hooking: Hooking) -> None:
     hooking(SHIPPING, says({"fee": 7}, delay=0.1), priority=1)
     hurried = hooking(SHIPPING, HANGS, priority=2)
@@ -59,6 +61,7 @@ def test_hook_that_got_no_fair_share_of_time_is_not_blamed(shop: Business, hooki
     assert not Breaker.objects.exists()
 
 
+@pytest.mark.long
 @pytest.mark.spec(FAILURE, "The three points before an order is saved share one budget")
 def test_points_before_the_order_share_one_budget(
     shop: Business, hooking: Hooking, bread: Product, monkeypatch: pytest.MonkeyPatch

@@ -30,6 +30,7 @@ DISCOUNTS = "order.calculate_discounts"
 # --- In which order ---------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec("Hook calls", "Within one hook point, hooks run in ascending priority")
 def test_priorities_run_one_after_the_other(shop: Business, hooking: Hooking) -> None:
     last = hooking(SHIPPING, {"fee": 3}, priority=30)
@@ -42,6 +43,7 @@ def test_priorities_run_one_after_the_other(shop: Business, hooking: Hooking) ->
     assert at[2] - at[1] > 0.1
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     "Contract 6 Hooks", "Equal priorities run side by side, and count in the order of the installs"
 )
@@ -250,6 +252,7 @@ def test_first_refusal_refuses_and_the_rest_is_not_asked(shop: Business, hooking
     assert not later.calls
 
 
+@pytest.mark.long
 def test_first_refusal_of_a_group_counts_however_late_it_came(shop: Business, hooking: Hooking) -> None:
     hooking(VALIDATE, says({"valid": False, "reason": "First."}, delay=0.3))
     second = hooking(VALIDATE, {"valid": False, "reason": "Second."})

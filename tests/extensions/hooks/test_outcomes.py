@@ -95,6 +95,7 @@ def head_drips(connection: socket.socket) -> None:
         connection.sendall(bytes([byte]))
 
 
+@pytest.mark.long
 @pytest.mark.timed
 @pytest.mark.spec(FAILURE, "A hook that gives no 2xx answer within its timeout has failed")
 @pytest.mark.parametrize(

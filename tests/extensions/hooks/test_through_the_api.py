@@ -59,6 +59,7 @@ def place(api: Client, body: dict[str, Any]) -> Any:
     return api.post("/app-api/orders", body, content_type="application/json")
 
 
+@pytest.mark.long
 def test_order_keeps_what_each_app_did_and_who_placed_it(
     api: Client, bread: Product, hooking: Hooking, wallet: Hooked
 ) -> None:

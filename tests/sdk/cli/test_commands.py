@@ -68,6 +68,7 @@ def test_new_app_is_registered_and_on_the_sandbox_store(run: Run, signed_in: str
     assert again == kept
 
 
+@pytest.mark.long
 def test_new_app_on_a_platform_elsewhere_waits_for_a_server(
     run: Run, signed_in: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

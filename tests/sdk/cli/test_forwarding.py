@@ -78,6 +78,7 @@ def test_final_answer_is_read_behind_whatever_comes_before(server: Receiver, ans
     assert (found.status, found.body, found.truncated, found.error) == (200, b"ok", False, None)
 
 
+@pytest.mark.long
 def test_an_answer_that_never_becomes_final_is_none(server: Receiver) -> None:
     server.respond_with(raw(b"HTTP/1.1 103 Early Hints\r\n\r\n"))
     assert send(server).error == "reset"

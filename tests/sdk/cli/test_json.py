@@ -37,6 +37,7 @@ def _on_this_machine(settings: Any) -> None:
     settings.DEBUG = settings.ALLOW_LOCAL_DESTINATIONS = True
 
 
+@pytest.mark.long
 def test_every_command_has_a_schema_and_the_option(run: Run) -> None:
     names = {command.NAME for command in COMMANDS}
     assert names | {"error"} == set(schemas()["properties"])
@@ -178,6 +179,7 @@ def test_every_error_is_one_line_of_json(
         assert validated(command, line) == record
 
 
+@pytest.mark.long
 def test_submit_names_line_and_path_of_the_manifests_problems(run: Run, signed_in: str, dana: User) -> None:
     """The file beside the code is what its author means; nothing else is submitted unasked."""
     app = factories.app(dana, slug="ring")

@@ -186,6 +186,7 @@ def test_room_of_a_host_is_what_its_unproven_endpoints_leave(add: Add) -> None:
 # Which
 
 
+@pytest.mark.long
 def test_backlog_of_a_dead_endpoint_keeps_nobody_waiting(add: Add) -> None:
     add(DEAD, 1000, due=3600)
     add(DEAD, 1, leased=5)

@@ -484,6 +484,7 @@ def _drain_in_thread() -> None:
         connection.close()
 
 
+@pytest.mark.long
 def test_dispatcher_that_is_stopped_finishes_what_is_in_flight(
     webhook: Webhook, receiver: Receiver, sandbox: Business
 ) -> None:
@@ -498,6 +499,7 @@ def test_dispatcher_that_is_stopped_finishes_what_is_in_flight(
     assert Dispatcher(stop=stop).run() == 0
 
 
+@pytest.mark.long
 def test_dispatcher_that_is_stopped_leaves_what_takes_too_long_to_others(
     webhook: Webhook, receiver: Receiver, sandbox: Business, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,6 +75,7 @@ def test_back(api: Api, first: App, twenty: list[Installation], mode: str) -> No
     assert api("post", f"/developer/apps/{app.pk}/submit", {}).status_code == 201
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "back closes the breakers that the newer version opened, and no others")
 @pytest.mark.parametrize("mode", ["ALL", "STEPS"])
 def test_breakers_after_back(api: Api, first: App, twenty: list[Installation], mode: str) -> None:
@@ -132,6 +133,7 @@ def test_scope_named_after_back(api: Api, first: App, twenty: list[Installation]
     assert asked[1] == -1, "it was left out on purpose"
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "After back a later save is live as ever, definition by definition")
 def test_saves_after_back(api: Api, first: App, twenty: list[Installation]) -> None:
     save(api, first, {"blocks": [block(name="Broken")], "hooks": [hook(timeout=200)]})
@@ -173,6 +175,7 @@ def test_restored_after_back(api: Api, rolling: App, twenty: list[Installation])
     assert len(urls(twenty)[NEW]) == 20
 
 
+@pytest.mark.long
 def test_back_during_a_review(api: Api, first: App, twenty: list[Installation], dana: User) -> None:
     """What the reviewer decides on is compared with the version that runs."""
     app = approve(change(first, version="2.0.0", scopes=["read_products"]), "ALL")

@@ -37,6 +37,7 @@ def test_first_approval(api: Api, sams_api: Api, stars: App) -> None:
     assert (refused.status_code, refused.headers["X-Error-Code"]) == (409, "no_earlier_version")
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "submit takes ALL or STEPS; 409 while a release is open; the submission has it")
 def test_submission(api: Api, first: App, twenty: list[Installation], dana: User) -> None:
     submit = f"/developer/apps/{first.pk}/submit"
@@ -76,6 +77,7 @@ def test_states(api: Api, rolling: App) -> None:
         assert tried(name) == (409, "TAKEN_BACK")
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "A reason of at most 500 characters; without one, who halted it")
 def test_reason(api: Api, rolling: App, sam: User, sams_api: Api) -> None:
     for name in ("halt", "back"):
@@ -90,6 +92,7 @@ def test_reason(api: Api, rolling: App, sam: User, sams_api: Api) -> None:
     assert ReviewEntry.objects.filter(app=rolling, kind="HALTED", note__endswith="Prices.").exists()
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "A VIEWER gets 403 for every move, and another developer 404")
 def test_who_may_move_it(api: Api, rolling: App, sam: User, sams_api: Api) -> None:
     moves = ("advance", "halt", "resume", "back")
@@ -100,6 +103,7 @@ def test_who_may_move_it(api: Api, rolling: App, sam: User, sams_api: Api) -> No
     assert (found["state"], found["percent"]) == ("ROLLING", 1)
 
 
+@pytest.mark.long
 def test_bodies(api: Api, rolling: App, dana: User) -> None:
     """None is needed. What is no object is refused where a body may be, and changes nothing."""
     for name in ("halt", "back"):

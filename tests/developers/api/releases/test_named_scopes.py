@@ -56,6 +56,7 @@ def go_on(api: Api, app: App, *calls: str) -> None:
 TO_THE_END = ("advance",) * 3
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "Scopes of a halted version weren't offered to those who agree meanwhile")
 def test_named_while_halted(api: Api, first: App, three: list[Installation]) -> None:
     app = approve(change(first, version="2.0.0", scopes=THREE))
@@ -66,6 +67,7 @@ def test_named_while_halted(api: Api, first: App, three: list[Installation]) -> 
     assert asked(store) == {"read_pages"}
 
 
+@pytest.mark.long
 def test_in_while_halted(api: Api, first: App, three: list[Installation]) -> None:
     app = approve(change(first, version="2.0.0", scopes=THREE))
     inside = next(each for each in three if each.pk != old_of(three).pk and asked(each))
@@ -76,6 +78,7 @@ def test_in_while_halted(api: Api, first: App, three: list[Installation]) -> Non
     assert asked(inside) == {"read_pages"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", ["complete", "back"])
 def test_answer_before_its_step(api: Api, first: App, three: list[Installation], end: str) -> None:
     """The page shows the version that the store runs."""
@@ -97,6 +100,7 @@ def test_answer_before_its_step(api: Api, first: App, three: list[Installation],
     assert asked(store) == {"read_reviews"}
 
 
+@pytest.mark.long
 def test_named_in_its_step(api: Api, first: App, three: list[Installation]) -> None:
     """What the merchant was shown and the app didn't name stays left out, also after the version was taken back and came again."""
     app = approve(change(first, version="2.0.0", scopes=THREE))
@@ -109,6 +113,7 @@ def test_named_in_its_step(api: Api, first: App, three: list[Installation]) -> N
     assert asked(three[0] if three[0].pk != store.pk else three[1]) == {"read_pages"}
 
 
+@pytest.mark.long
 def test_declined_before_its_step(api: Api, first: App, three: list[Installation]) -> None:
     """Who declines what the version of their store asks for has not declined what the next one adds: the banner asks for it."""
     app = approve(change(first, version="2.0.0", scopes=THREE), "ALL")
@@ -122,6 +127,7 @@ def test_declined_before_its_step(api: Api, first: App, three: list[Installation
     assert not question(store).rests
 
 
+@pytest.mark.long
 def test_declined_before_back(api: Api, first: App, three: list[Installation]) -> None:
     """The merchant was asked about the version before, and is not mailed about it again when it is back."""
     app = approve(change(first, version="2.0.0", scopes=THREE))

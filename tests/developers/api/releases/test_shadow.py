@@ -80,6 +80,7 @@ def figures(api: Api, app: App) -> dict[str, Any] | None:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     RELEASES, "Shadow: the new version's hook is asked the same, signed and marked, and its answer not used"
 )
@@ -102,6 +103,7 @@ def test_same_question(api: Api, shadowed: App, outside: Installation, servers: 
     assert figures(api, shadowed) == {"asked": 1, "invalid": 0, "p95Ms": call.duration_ms}
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "Shadow: a store that runs the new version asks once")
 def test_store_of_the_step(shadowed: App, four: list[Installation], servers: Servers) -> None:
     inside = next(each for each in map(seen, four) if each.is_in_release)
@@ -110,6 +112,7 @@ def test_store_of_the_step(shadowed: App, four: list[Installation], servers: Ser
     assert ["x-webhook-shadow" in each.headers for each in servers[1].requests] == [False]
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     RELEASES, "Shadow: counts in no figure, no breaker and not for the gate; invalid ones are listed"
 )
@@ -140,6 +143,7 @@ def test_invalid_answers(
     assert text.count("discount: ") == shadow.SHOWN, ShadowCall.objects.latest("id").problem
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "Shadow: never for checkout.create_payment")
 def test_no_payment_in_the_shadow(api: Api, hooked: App, servers: Servers) -> None:
     points = [HookPoint.PAYMENT_METHODS, HookPoint.CREATE_PAYMENT]
@@ -188,6 +192,7 @@ ENDS: dict[str, Callable[[App, Installation], Any]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     RELEASES, "Shadow: ends at once with an uninstall, a pause, a switch, a halt, and the store's own step"
 )
@@ -201,6 +206,7 @@ def test_ends_at_once(shadowed: App, outside: Installation, servers: Servers, en
     assert not ShadowCall.objects.exists()
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "Shadow: only as submitted, and only hooks that both versions have")
 def test_not_chosen(api: Api, hooked: App, four: list[Installation], servers: Servers) -> None:
     app = approve(change(hooked, webhook_url=f"{servers[1].url}v", version="2.0.0"))
@@ -211,6 +217,7 @@ def test_not_chosen(api: Api, hooked: App, four: list[Installation], servers: Se
     assert servers[1].requests == []
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "Shadow: only as submitted, and only hooks that both versions have")
 def test_hook_that_the_version_drops(
     api: Api, hooked: App, four: list[Installation], servers: Servers
@@ -225,6 +232,7 @@ def test_hook_that_the_version_drops(
     assert servers[1].requests == [], "the merchant hasn't agreed to the new one"
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "Shadow: at most 10 a minute for a store and 30 for the app")
 def test_budget(
     shadowed: App, four: list[Installation], servers: Servers, monkeypatch: pytest.MonkeyPatch
@@ -248,6 +256,7 @@ def test_budget(
     assert len(servers[1].requests) == shadow.FOR_APP + 1
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "Shadow: what is too much or too old is dropped")
 def test_dropped(
     shadowed: App, outside: Installation, servers: Servers, monkeypatch: pytest.MonkeyPatch
@@ -263,6 +272,7 @@ def test_dropped(
     assert len(servers[1].requests) == 2
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "Shadow: costs the shopper's request no statement and no wait")
 def test_costs_nothing(shadowed: App, outside: Installation, servers: Servers) -> None:
     servers[1].respond_with(says({"discount": 0}, delay=3))
@@ -290,6 +300,7 @@ def test_thread(
     calls.stop()
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "submit takes shadow, with a release in steps")
 def test_submission(api: Api, first: App) -> None:
     change(first, version="2.0.0")

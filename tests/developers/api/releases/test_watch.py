@@ -41,6 +41,7 @@ from webhooks.enums import DeliveryStatus
 from webhooks.models import Webhook
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "A step ends by itself with 20 calls; without them it waits, at most seven days")
 def test_steps_end_by_themselves(
     api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
@@ -91,6 +92,7 @@ def test_failing_version_halts(
     assert api("get", path(rolling)).json()["state"] == "ROLLING", "judged by its calls from now on"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("tasks_run_at_once")
 def test_halt_is_mailed(
     rolling: App, twenty: list[Installation], dana: User, sam: User, django_capture_on_commit_callbacks: Any
@@ -115,6 +117,7 @@ def test_halt_is_mailed(
     assert len(mail.outbox) == 2
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     RELEASES,
     "First attempts of deliveries since the approval count; tests, resends, sandboxes and others don't",
@@ -140,6 +143,7 @@ def test_what_counts(
     }
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "Resume begins the step again: a whole step, with its 20 calls")
 def test_resume_begins_the_step_again(
     api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
@@ -162,6 +166,7 @@ def test_resume_begins_the_step_again(
     assert api("get", path(rolling)).json()["percent"] == 5
 
 
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "A slow version halts by itself")
 def test_slow_version_halts(
     api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
@@ -173,6 +178,7 @@ def test_slow_version_halts(
     assert "900 ms with the new version" in api("get", path(rolling)).json()["reason"]
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     RELEASES, "Suspending halts a release; it stays HALTED, and resume is 409 until it is lifted"
 )
@@ -288,6 +294,7 @@ def test_settled_calls_are_added_up(api: Api, rolling: App, twenty: list[Install
     assert watched.new.number < health["new"]["calls"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["ALL", "STEPS"])
 def test_calls_are_added_up_without_steps(
     api: Api, first: App, twenty: list[Installation], dana: User, mode: str
