@@ -97,7 +97,8 @@ def bring_forward(*, erasure: Erasure, now: datetime | None = None) -> None:
     locked.save(update_fields=["due_at"])
     assert locked.event_id is not None  # events of waiting erasures are kept
     Event.objects.filter(pk=locked.event_id).update(occurred_at=now)
-    Delivery.objects.filter(event=locked.event_id).update(due_at=now)
+    waiting = Delivery.objects.filter(event=locked.event_id, status=DeliveryStatus.PENDING)
+    waiting.update(due_at=now)
 
 
 def _locked(erasures: QuerySet[Erasure]) -> QuerySet[Erasure]:
