@@ -42,7 +42,7 @@ def actions_of(app: App, release: Release) -> tuple[str, ...]:
     if app.suspended_at is not None:
         found = tuple(each for each in found if each == "back")
     can_go_back = release.earlier_id is not None and app.newest_version == release.version
-    return found if can_go_back else ()  # only of a complete release there may be no way back
+    return found if can_go_back else ()  # only a complete release can have no way back
 
 
 def begin(*, app: App, version: AppVersion, earlier: AppVersion | None, mode: str, now: datetime) -> Release:

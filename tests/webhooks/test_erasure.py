@@ -265,28 +265,6 @@ def test_alarm_whose_mail_fails_is_mailed_the_next_time(
     assert Erasure.objects.get().alarmed_at == DUE
 
 
-@pytest.mark.spec("Events/Data erasure", "Operators are notified of every overdue erasure, once")
-def test_more_overdue_erasures_than_a_mail_names_are_in_the_next(
-    uninstalled: Installation,
-    app: App,
-    shop: Business,
-    settings: Any,
-    mailoutbox: list[Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    settings.ADMINS = [("Ops", "ops@example.com")]
-    monkeypatch.setattr(erasures, "BATCH", 1)
-    installing.uninstall(installation=factories.installation(app, shop, is_test=False))
-    Erasure.objects.update(state=ErasureState.OVERDUE)
-    for _ in range(3):
-        erasures.update_states(now=T0)
-    named = [
-        slug for mail in mailoutbox for slug in (shop.slug, uninstalled.business.slug) if slug in mail.body
-    ]
-    assert sorted(named) == sorted([shop.slug, uninstalled.business.slug])
-
-
-@pytest.mark.long
 @pytest.mark.spec("Events/Data erasure", "States follow the erasure's own deliveries")
 def test_erasures_that_stay_open_hold_up_no_later_one(
     uninstalled: Installation,

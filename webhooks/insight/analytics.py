@@ -25,8 +25,8 @@ from webhooks.services import counting
 log = logging.getLogger(__name__)
 
 HOUR = timedelta(hours=1)
-READ_HOURS: Final = 2  # counts are at most an hour old
 DAY = timedelta(days=1)
+READ_HOURS: Final = 2  # counts are at most an hour old
 
 
 @dataclass(frozen=True, slots=True)
