@@ -7,7 +7,7 @@ machine hardly lengthens. A third app has as many newer deliveries, as a site wi
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from importlib import import_module
@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import orjson
 from django.conf import settings
+from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
@@ -35,6 +36,7 @@ from stores.hookpoints import HookPoint
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
+from webhooks.services import counting
 
 FEW: Final = 100
 SPAN: Final = timedelta(days=29)
@@ -103,6 +105,13 @@ PAGES: Final = {
 }
 
 
+FIGURES: Final = {
+    "analytics, none in the cache": "analytics/",
+    "analytics of 24 hours, none in the cache": "analytics/?range=24h",
+}
+"""Of an app whose deliveries are all of the last two days."""
+
+
 def portal(options: Options) -> Iterator[Row]:
     """Every page that shows rows of an app."""
     rows, times = (2_000, 5) if options.quick else (100_000, 20)
@@ -114,11 +123,17 @@ def portal(options: Options) -> Iterator[Row]:
     for weeks in range(6):
         partitions.make_ahead(Event, Delivery, Attempt, now=now - timedelta(weeks=weeks))
     few, many = (_seed(developer, count, now - SPAN, now) for count in (FEW, rows))
-    _seed(stranger, rows, now - timedelta(days=2), now)
+    quiet, busy = (_seed(stranger, count, now - timedelta(days=2), now) for count in (FEW, rows))
+    counting.count_recent()
     client = browser_of(developer)
     yield measured("Portal", "apps", client, "/portal/", "/portal/", times, rows)
     for name, text in PAGES.items():
         yield measured("Portal", name, client, few.path(text), many.path(text), times, rows)
+    client = browser_of(stranger)
+    for name, text in FIGURES.items():
+        yield measured(
+            "Portal", name, client, quiet.path(text), busy.path(text), times, rows, before=cache.clear
+        )
 
 
 def browser_of(person: User) -> Client:
@@ -134,8 +149,21 @@ def browser_of(person: User) -> Client:
     return client
 
 
-def measured(area: str, name: str, client: Client, few: str, many: str, times: int, rows: int) -> Row:
-    """The 95th percentile of two paths, asked by turns: of something small, and of something with `rows` rows."""
+def measured(
+    area: str,
+    name: str,
+    client: Client,
+    few: str,
+    many: str,
+    times: int,
+    rows: int,
+    *,
+    before: Callable[[], object] = lambda: None,
+) -> Row:
+    """The 95th percentile of two paths, asked by turns: of something small, and of something with `rows` rows.
+
+    `before` is called before each request, and isn't measured.
+    """
     taken: tuple[list[float], list[float]] = ([], [])
     statements = 0
 
@@ -146,6 +174,7 @@ def measured(area: str, name: str, client: Client, few: str, many: str, times: i
 
     for _ in range(times + 1):
         for path, seconds in zip((few, many), taken, strict=True):
+            before()
             statements, began = 0, _processor_time()
             with connection.execute_wrapper(counted):
                 answer = client.get(path)

@@ -83,7 +83,7 @@ def test_web_processes_add_up_their_metrics_and_are_replaced_without_a_failed_re
     assert left <= {f"{kind}_{of}" for kind in kinds for of in ("ended", *living)} | {
         f"gauge_livesum_{of}" for of in living
     }
-    assert scraped(port)["threads"] == 2 * WEB_THREADS, "Those of processes that ended are gone."
+    wait_until(lambda: scraped(port)["threads"] == 2 * WEB_THREADS)  # those of processes that ended are gone
     web.signal_first(signal.SIGTERM)
     assert web.wait_for_death() == 0
 

@@ -12,7 +12,7 @@ INVITABLE: Final = [(role.value, role.label) for role in AppRole if role != AppR
 STATES: Final = [("ACTIVE", "A member"), ("INVITED", "Invited, not accepted yet")]
 
 MemberId = partial(Text, "The membership; of the owner, the account.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a21")
-Email = partial(Text, example="kim@example.com", max_length=254)
+Email = partial(Text, example="kim@example.com", max_length=254, schema={"format": "email"})
 
 
 class MemberSerializer(ApiSerializer):
