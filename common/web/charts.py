@@ -7,6 +7,7 @@ per cent of the plot, so that it fits any width while its text keeps its size.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import groupby
 from typing import Final
 
 LEAST: Final = 2.0  # per cent of the height: one failure among a million is seen
@@ -94,7 +95,7 @@ class PlacedPoint:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A series in the legend, and its line if it's one."""
+    """A series in the legend. Of a line, also what is drawn: points beside each other, and those alone."""
 
     name: str
     css: str
@@ -102,6 +103,7 @@ class Key:
     is_line: bool
     pattern: str
     path: str = ""
+    alone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,19 +267,21 @@ class _Drawing:
             total = each.total
             if total is None:
                 total = "" if each.is_line else self.write(sum(value or 0 for value in each.values))
-            path = " ".join(self._path(each)) if each.is_line else ""
-            yield Key(each.name, each.css, total, each.is_line, PATTERNS[place], path)
+            runs = list(self._runs(each)) if each.is_line else []
+            path = " ".join(f"M{'L'.join(run)}" for run in runs if len(run) > 1)
+            alone = " ".join(
+                f"M{run[0]}h0" for run in runs if len(run) == 1
+            )  # a line of no length: its round ends
+            yield Key(each.name, each.css, total, each.is_line, PATTERNS[place], path, alone)
 
-    def _path(self, series: Series) -> Iterator[str]:
-        """In a drawing of 100 by 100, with a gap where there is nothing. A point alone is a dot: a line of no length."""
-        pen = "M"
-        for number, value in enumerate(series.values):
-            if value is None:
-                pen = "M"
-                continue
-            at = f"{_shown((number + 0.5) * self.step)},{_shown(100 - 100 * value / self.top)}"
-            yield f"{pen}{at}h0" if pen == "M" else f"{pen}{at}"
-            pen = "L"
+    def _runs(self, series: Series) -> Iterator[list[str]]:
+        """Places in a drawing of 100 by 100, of points without one between them of which nothing is known."""
+        for is_known, run in groupby(enumerate(series.values), lambda point: point[1] is not None):
+            if is_known:
+                yield [
+                    f"{_shown((number + 0.5) * self.step)},{_shown(100 - 100 * (value or 0) / self.top)}"
+                    for number, value in run
+                ]
 
     def ticks(self) -> Iterator[Tick]:
         """Some points by name, counted back from the last."""
