@@ -31,8 +31,8 @@ TARGETS: Final = {
     "extensions/hooks": "extensions/hooks stores storefront merchants developers/portal appapi",
     "webhooks/services/erasure.py": "webhooks merchants developers/portal activity config/test_service_levels.py",
     "stores/services/payments.py": "stores storefront appapi merchants extensions/hooks config/test_waiting_for_strangers.py",
-    "marketplace/services": "marketplace developers merchants",
-    "merchants/consent": "merchants installations",
+    "marketplace/services": "marketplace developers merchants accounts wire",
+    "merchants/consent": "merchants installations wire accounts",
 }
 
 
@@ -58,9 +58,15 @@ def write(mutants: Iterable[Mutant], folders: Mapping[str, list[str]]) -> list[s
     by_line = {path: _tests_by_line(data, path) for path in folders}
     ranks = {path: ranks_of(by_line[path], folders[path]) for path in folders}
     rows, needed = [], set()
+    mutants = list(mutants)
+    functions = defaultdict(set)
+    for mutant in mutants:
+        functions[mutant.path, mutant.function].update(mutant.lines)
     for mutant in mutants:
         found = set().union(*(by_line[mutant.path][line] for line in mutant.lines)) - failed
-        tests = sorted(found, key=ranks[mutant.path].__getitem__)[:MOST]
+        tests = sorted(found, key=ranks[mutant.path].__getitem__)
+        own = {line: by_line[mutant.path][line] for line in functions[mutant.path, mutant.function]}
+        tests = by_turns(tests, own)[:MOST]
         rows.append((asdict(mutant), tests))
         needed.update(tests)
     PLAN.write_text(json.dumps(rows))
@@ -92,6 +98,17 @@ def ranks_of(by_line: Mapping[int, set[str]], folders: Sequence[str]) -> dict[st
         ranks[test] = alike[same], -len(same), _distance(test, folders), test
         alike[same] += 1
     return ranks
+
+
+def by_turns(tests: Iterable[str], by_line: Mapping[int, set[str]]) -> list[str]:
+    """The first of those that run the same of these lines, then the second, and so on: an early end of a function has its test among them."""
+    alike: Counter[tuple[int, ...]] = Counter()
+    turns: defaultdict[int, list[str]] = defaultdict(list)
+    for test in tests:
+        same = tuple(line for line in sorted(by_line) if test in by_line[line])
+        turns[alike[same]].append(test)
+        alike[same] += 1
+    return [test for turn in sorted(turns) for test in turns[turn]]
 
 
 def _distance(test: str, folders: Sequence[str]) -> int:

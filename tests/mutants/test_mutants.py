@@ -8,7 +8,7 @@ import pytest
 from tests.changed_source import functions_of
 from tests.mutants import mutants
 from tests.mutants.mutants import listed, mutants_of
-from tests.mutants.plan import TARGETS, files, ranks_of
+from tests.mutants.plan import TARGETS, by_turns, files, ranks_of
 
 SOURCE = """
 from contextlib import contextmanager
@@ -91,6 +91,12 @@ def test_tests_that_run_most_come_first_and_of_like_ones_only_one() -> None:
     assert sorted(ranks, key=ranks.__getitem__) == [
         "tests/shops/b", "tests/stores/far", "tests/shops/a", "tests/stores/near",
     ]  # fmt: skip
+
+
+def test_tests_take_turns_by_what_they_run_of_a_function() -> None:
+    """`ends` is the only one that leaves the function at its first line."""
+    by_line = {8: {"all", "other", "ends"}, 9: {"all", "other"}}
+    assert by_turns(["all", "other", "ends"], by_line) == ["all", "ends", "other"]
 
 
 def test_targets_and_listed_mutants_are_of_files_that_exist() -> None:
