@@ -4,6 +4,7 @@ import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +13,10 @@ from django.contrib.auth.hashers import check_password
 from django.db import connection
 
 from accounts.models import User
-from common.errors import Conflict, Invalid, NotFound
+from accounts.services.confirmation import confirm
+from common.errors import Conflict, Invalid, NotAllowed, NotFound
 from installations.models import Installation
+from marketplace.enums import AppRole
 from marketplace.models import App, AppVersion, Picture
 from marketplace.scopes import SCOPES
 from marketplace.services.apps import (
@@ -131,6 +134,39 @@ def test_create_with_a_bad_value_names_it(dana: User, field: str, value: Any, na
 )
 def test_create_takes_every_semantic_version(dana: User, version: str) -> None:
     assert create(dana, version=version).app.version == version
+
+
+def test_create_needs_a_confirmed_address(dana: User, settings: Any) -> None:
+    settings.CONFIRM_ADDRESSES = True
+    with pytest.raises(NotAllowed, match="Confirm your e-mail address first"):
+        create(dana)
+    assert not App.objects.exists()
+    confirm(user=dana)
+    assert create(dana).app.developer == dana
+
+
+def test_only_a_new_webhook_url_is_looked_up(dana: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = create(dana, webhook_url="https://stars.example.com/hooks").app
+    monkeypatch.setattr("common.http.url_policy.resolve_host", lambda host, budget: [ip_address("10.0.0.1")])
+    with pytest.raises(Invalid) as caught:
+        create(dana, slug="other-stars", webhook_url=app.webhook_url)
+    assert [problem["field"] for problem in caught.value.details] == ["webhook_url"]
+    with pytest.raises(Invalid) as caught:
+        update_app(app=app, changes={"webhook_url": "https://stars.example.com/new"})
+    assert [problem["field"] for problem in caught.value.details] == ["webhook_url"]
+    changed = update_app(app=app, changes={"webhook_url": app.webhook_url, "description": "New."})
+    assert changed.description == "New."
+
+
+def test_slug_and_name_of_before_a_rule_stay(dana: User) -> None:
+    create(dana)
+    App.objects.update(slug="Loyalty", name="Extension Platform")
+    app = App.objects.get()
+    kept = {"slug": "Loyalty", "name": "Extension Platform"}
+    assert update_app(app=app, changes={"description": "New."} | kept).description == "New."
+    with pytest.raises(Invalid) as caught:
+        update_app(app=app, changes={"name": "Extension Platform!"})
+    assert [problem["field"] for problem in caught.value.details] == ["name"]
 
 
 def test_create_names_every_problem_at_once(dana: User) -> None:
@@ -405,6 +441,16 @@ def test_rotate_replaces_the_secret_in_every_state(dana: User, status: str) -> N
     assert not check_password(issued.client_secret, app.client_secret)
     assert (app.client_secret_hint, app.client_secret_issued_at) == (secret[-4:], LATER)
     assert (app.client_id, app.status) == (issued.app.client_id, status)
+
+
+def test_rotate_by_others_is_refused(dana: User, sam: User) -> None:
+    issued = create(dana)
+    with pytest.raises(NotFound):
+        rotate_client_secret(app=issued.app, by=sam)
+    factories.member(issued.app, sam, AppRole.VIEWER)
+    with pytest.raises(NotAllowed):
+        rotate_client_secret(app=issued.app, by=sam)
+    assert check_password(issued.client_secret, App.objects.get().client_secret)
 
 
 def test_scopes_have_their_table_order(dana: User) -> None:
