@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from django.db import connection
+
 T = TypeVar("T")
 
 
@@ -22,3 +24,14 @@ def wait_until(condition: Callable[[], T], timeout: float = 10.0, *, said: Calla
             raise TimedOut(f"It did not come true within {timeout:g} s. {said()}".strip())
         time.sleep(0.01)
     return found
+
+
+def waits_for_a_lock() -> bool:
+    """Whether a session of the test's PostgreSQL waits for another's lock."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")  # else a transaction sees what it saw first
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')"
+        )
+        (found,) = cursor.fetchone()
+    return bool(found)

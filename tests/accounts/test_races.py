@@ -4,7 +4,6 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection
 from django.test import Client
 
 from accounts.models import Business, User
@@ -14,7 +13,7 @@ from tests.accounts.api import post, refresh, sign_in
 from tests.accounts.second_factor import set_up_app
 from tests.sessions import another_session
 from tests.threads import at_once
-from tests.webhooks.helpers import wait_until
+from tests.waiting import wait_until, waits_for_a_lock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,17 +34,9 @@ def test_refresh_while_the_sign_in_ends(client: Client, dana: User) -> None:
     with another_session() as other, ThreadPoolExecutor(1) as pool:
         other.execute("UPDATE accounts_signin SET ended_at = now()")
         answer = pool.submit(at_once, lambda: refresh(Client(), token).status_code)
-        wait_until(waits_for_a_row)
+        wait_until(waits_for_a_lock)
         other.commit()
         assert answer.result() == [401]
-
-
-def waits_for_a_row() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')"
-        )
-        return cursor.fetchone()[0]  # type: ignore[no-any-return]
 
 
 def test_address_registered_once(newcomer: dict[str, str]) -> None:

@@ -60,7 +60,9 @@ REQUESTS = 3 * THREADS
 HANGS = Answer(delay=60)
 CSRF = "c" * 32
 WITHIN = 0.5  # seconds
-PAGE_WITHIN = 1.0  # besides what the route's requests cost by themselves; a page that waits for an app takes longer
+PAGE_WITHIN = (
+    1.0  # besides what the route's requests cost by themselves; a page that waits for an app takes longer
+)
 NO_CACHE = "redis://127.0.0.1:1"  # so no limit counts, and only the bound refuses
 PROBE, PAGE = "/healthz", "/robots.txt"
 POINTS = ("order.validate", "checkout.payment_methods", "checkout.create_payment")

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 from django.contrib.auth.hashers import check_password
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 
 from accounts.models import User
 from accounts.services.confirmation import confirm
@@ -24,6 +24,7 @@ from marketplace.services.apps import (
     SlugTaken,
     create_app,
     delete_app,
+    require_room,
     rotate_client_secret,
     update_app,
 )
@@ -32,6 +33,7 @@ from marketplace.signals import app_updated
 from tests import factories
 from tests.pictures import upload
 from tests.signals import heard
+from tests.waiting import wait_until, waits_for_a_lock
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -127,6 +129,43 @@ def test_create_with_a_bad_value_names_it(dana: User, field: str, value: Any, na
     with pytest.raises(Invalid) as caught:
         create(dana, **{field: value})
     assert [problem["field"] for problem in caught.value.details] == [named]
+
+
+def test_only_a_taken_slug_is_called_taken(dana: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    create(dana)
+    with pytest.raises(SlugTaken):
+        create(dana)
+
+    def fail(*args: Any, **options: Any) -> None:
+        raise IntegrityError("oauth2_client_id_key")
+
+    monkeypatch.setattr(App, "save", fail)
+    with pytest.raises(IntegrityError, match="client_id"):
+        create(dana, slug="other-stars")
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_two_apps_at_once_are_counted_one_after_the_other(
+    dana: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("marketplace.services.apps.MOST_APPS", 1)
+
+    def second() -> object:
+        try:
+            return create(dana, slug="second")
+        except Conflict as error:
+            return error.code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            require_room(dana)
+            call = pool.submit(second)
+            wait_until(lambda: call.done() or waits_for_a_lock())
+            factories.app(dana)
+        assert call.result() == "too_many_apps"
 
 
 @pytest.mark.parametrize(
@@ -419,6 +458,15 @@ def test_delete_ends_the_test_installs(app: App, installation: Installation, sta
     assert not App.objects.live().exists()
     stored = Installation.objects.get()
     assert (stored.uninstalled_at, stored.token_digest) == (NOW, None)
+
+
+def test_delete_removes_its_pictures(dana: User, django_capture_on_commit_callbacks: Any) -> None:
+    app = update_app(app=create(dana).app, changes={"icon": decode(upload())})
+    with django_capture_on_commit_callbacks(execute=True):
+        delete_app(app=app, now=LATER)
+    assert not Picture.objects.exists()
+    app.refresh_from_db()
+    assert (app.icon, app.deleted_at) == (None, LATER)
 
 
 def test_delete_of_an_app_once_approved_is_a_conflict(dana: User) -> None:

@@ -30,7 +30,7 @@ from marketplace.signals import app_approved, app_reinstated, app_suspended
 from tests import factories
 from tests.pictures import upload
 from tests.signals import heard
-from tests.webhooks.helpers import wait_until
+from tests.waiting import wait_until, waits_for_a_lock
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -475,18 +475,9 @@ def test_approval_that_had_to_wait_is_dated_after_whoever_it_waited_for(
         with transaction.atomic():
             App.objects.select_for_update().get(pk=submission.app_id)
             version = pool.submit(approve)
-            wait_until(_somebody_waits_for_a_lock)
+            wait_until(waits_for_a_lock)
             consented_at = timezone.now()
         assert version.result(10).approved_at > consented_at
-
-
-def _somebody_waits_for_a_lock() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_stat_clear_snapshot()")  # else a transaction sees what it saw first
-        cursor.execute(
-            "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database())"
-        )
-        return bool(cursor.fetchone()[0])
 
 
 # --- The log, deletion, the factories -----------------------------------------------------------------

@@ -9,22 +9,12 @@ from django.utils import timezone
 
 from accounts.models import Business
 from installations.models import Installation
-from tests.waiting import wait_until
+from tests.waiting import wait_until, waits_for_a_lock
 from tests.webhooks.helpers import published, webhook
 from webhooks.models import Delivery, Webhook
 from webhooks.services import store_clock
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.timed]
-
-
-def waits_for_a_lock() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_stat_clear_snapshot()")  # which lasts as long as the transaction
-        cursor.execute(
-            "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')"
-        )
-        (found,) = cursor.fetchone()
-    return bool(found)
 
 
 def test_clock_goes_on_while_a_webhook_is_switched_off(installation: Installation, sandbox: Business) -> None:
