@@ -159,3 +159,117 @@ def test_removal_tells_both_and_ends_the_test_install(app: App, dana: User, sam:
     assert not Membership.objects.exists()
     with pytest.raises(Conflict, match="owner can't be changed or removed"):
         members.remove(app=app, by=dana, member_id=dana.pk)
+
+
+def test_who_deletes_the_account_leaves_all_apps(app: App, dana: User, sam: User, kim: User) -> None:
+    other = factories.app(dana, name="Order Bell", slug="order-bell")
+    for each in (app, other):
+        factories.member(each, sam)
+        factories.member(each, kim)
+    with heard(developer_left) as left:
+        members.leave_all(user=sam, now=NOW)
+    assert {(call["app"], call["user"], call["now"]) for call in left} == {(app, sam, NOW), (other, sam, NOW)}
+    assert {(row.app, row.user) for row in Membership.objects.all()} == {(app, kim), (other, kim)}
+    assert [kind for kind, _ in told(sam)] == ["MEMBER_REMOVED"] * 2
+
+
+# Invitations
+
+
+@pytest.fixture
+def token(app: App, dana: User) -> str:
+    """Of Sam's invitation."""
+    members.invite(app=app, by=dana, email="sam@example.com", role="VIEWER", now=NOW)
+    return members.invitation_token(Membership.objects.get())
+
+
+def test_invited_person_accepts_once(app: App, dana: User, sam: User, token: str) -> None:
+    later = NOW + LASTS - HOUR
+    assert members.find_invitation(token, later).app == app
+    assert members.accept(token=token, user=sam, now=later) == app
+    row = Membership.objects.get()
+    assert (row.user, row.email, row.role, row.since) == (sam, "", "VIEWER", later)
+    joined = ("MEMBER_JOINED", f"{app.name}: sam@example.com")
+    assert (joined in told(dana), joined in told(sam)) == (True, True)
+    with pytest.raises(NotFound, match="no longer works"):
+        members.accept(token=token, user=sam, now=later)
+
+
+def test_invitation_ends_after_seven_days_and_with_the_app(app: App, sam: User, token: str) -> None:
+    with pytest.raises(NotFound, match="no longer works"):
+        members.find_invitation(token, NOW + LASTS)
+    App.objects.update(deleted_at=NOW)
+    with pytest.raises(NotFound, match="no longer works"):
+        members.accept(token=token, user=sam, now=NOW)
+    assert Membership.objects.get().user is None
+
+
+@pytest.mark.parametrize(
+    ("person", "said"),
+    [
+        ("kim", "This invitation is for sam@example.com"),
+        ("merchant", "This is a merchant"),
+        ("member", "already"),
+    ],
+)
+def test_invitation_is_not_accepted_by(
+    app: App, sam: User, kim: User, token: str, person: str, said: str
+) -> None:
+    if person == "merchant":
+        User.objects.filter(pk=sam.pk).update(role="MERCHANT")
+    elif person == "member":
+        factories.member(app, sam)
+    sam.refresh_from_db()
+    with pytest.raises(NotAllowed, match=said):
+        members.accept(token=token, user=kim if person == "kim" else sam, now=NOW)
+    assert Membership.objects.filter(user=None).exists()
+
+
+def test_mail_of_an_invitation_says_who_invites_to_what(
+    app: App, dana: User, sam: User, token: str, mailoutbox: list[Any]
+) -> None:
+    row = Membership.objects.get()
+    members.mail_invitation(membership_id=row.pk)
+    (mail,) = mailoutbox
+    assert (mail.to, mail.subject) == ([sam.email], f"Invitation to {app.name} on Extension Platform")
+    assert all(each in mail.body for each in (dana.email, "viewer", f"/portal/invitations/{token}/"))
+    other = members.invite(app=app, by=dana, email="new@example.com", role="DEVELOPER", now=NOW)
+    members.accept(token=token, user=sam, now=NOW)
+    members.mail_invitation(membership_id=row.pk)
+    assert len(mailoutbox) == 1, "Who has accepted gets no mail."
+    Membership.objects.update(invited_by=None)
+    members.mail_invitation(membership_id=other.id)
+    members.mail_invitation(membership_id=app.pk)
+    assert len(mailoutbox) == 1, "Nor does who was invited by an account that is gone."
+
+
+def test_member_of_another_app_or_an_expired_invitation_is_not_found(
+    app: App, dana: User, sam: User, kim: User
+) -> None:
+    others = factories.member(factories.app(sam, name="Order Bell", slug="order-bell"), kim)
+    expired = factories.member(app, kim)
+    Membership.objects.filter(pk=expired.pk).update(
+        user=None, email="old@example.com", since=NOW - 10 * LASTS
+    )
+    for row in (others, expired):
+        with pytest.raises(NotFound, match="Member not found"):
+            members.remove(app=app, by=dana, member_id=row.pk)
+    assert Membership.objects.count() == 2
+
+
+def test_address_is_invited_once(app: App, dana: User, sam: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(members, "MOST_MEMBERS", 3)
+    factories.member(app, sam)
+
+    def refused(email: str) -> object:
+        with pytest.raises(Conflict) as caught:
+            members.invite(app=app, by=dana, email=email, role="VIEWER", now=NOW)
+        return caught.value.code, str(caught.value)
+
+    members.invite(app=app, by=dana, email="new@example.com", role="VIEWER", now=NOW)
+    for email in (dana.email, sam.email):
+        assert refused(email) == ("member_exists", "This person is a member already.")
+    assert refused("new@example.com") == ("member_exists", "This address is invited already.")
+    assert refused("more@example.com")[0] == "too_many_members"  # type: ignore[index]
+    other = factories.app(dana, name="Order Bell", slug="order-bell")
+    assert members.invite(app=other, by=dana, email=sam.email, role="VIEWER").state == "INVITED"
