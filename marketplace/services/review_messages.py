@@ -38,7 +38,7 @@ def send_message(
     rules.check({"text": text})
     app = lock_app(submission.app)
     newest = latest_submission(app)
-    if newest is None or newest.pk != submission.pk or newest.status == SubmissionStatus.WITHDRAWN:
+    if newest is None or not may_write(submission, newest):
         raise Conflict("This submission is closed for messages. Write about the newest one.")
     lately = ReviewMessage.objects.filter(submission__app=app, author=author, at__gt=now - timedelta(hours=1))
     if lately.count() >= MOST_PER_HOUR:
@@ -56,7 +56,7 @@ def may_write(submission: Submission | None, newest: Submission | None) -> bool:
         submission is not None
         and newest is not None
         and submission.pk == newest.pk
-        and submission.status != SubmissionStatus.WITHDRAWN
+        and newest.status != SubmissionStatus.WITHDRAWN
     )
 
 
