@@ -23,6 +23,7 @@ OF_PEOPLE: Final = (PUBLISHED, ROLLED_BACK, DELETED, DISABLED, PAUSED, RESUMED, 
 NO_NETWORK, NO_DATABASE = "the network is cut for 20 s", "PostgreSQL is away for 4 s"
 FULL_DISKS: Final = {f"PostgreSQL has a full disk for {seconds} s": seconds for seconds in (4, 64)}
 OF_MACHINES: Final = (NO_NETWORK, NO_DATABASE, *FULL_DISKS)
+READS: Final = ("looks", "prepares")  # which have nothing to commit
 AT_A_STATEMENT: Final = (HOLDS, *OF_MACHINES, *OF_PEOPLE, *OF_A_DISPATCHER)
 
 # When a dispatcher starts.
@@ -101,4 +102,6 @@ def options(point: str) -> Sequence[str]:
     _, verb, _ = point.split(" ")
     if verb == "answers":
         return tuple(ANSWERS)
-    return tuple(CLOCKS) if verb == "starts" else AT_A_STATEMENT
+    if verb == "starts":
+        return tuple(CLOCKS)
+    return tuple(each for each in AT_A_STATEMENT if each != HOLDS or verb not in READS)

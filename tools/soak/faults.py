@@ -5,10 +5,13 @@ import signal
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from time import monotonic, sleep
+
+from psycopg import OperationalError
 
 from tools.backups import block
 from tools.soak.load import Load
@@ -177,7 +180,8 @@ class Faults:
         member.signal(signal.SIGCONT)
 
     def _end_sessions(self) -> None:
-        with self._site.postgres.connect() as session:
+        """Where PostgreSQL crashes at the same moment, they have ended, this one among them."""
+        with suppress(OperationalError), self._site.postgres.connect() as session:
             session.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'soak' AND pid <> pg_backend_pid()"
             )
