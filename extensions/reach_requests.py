@@ -50,7 +50,7 @@ def requests_of(installations: Iterable[Installation], at: datetime | None = Non
     rested = Q(reconsent_declined_at=None) | Q(
         reconsent_declined_at__lte=(at or timezone.now()) - RECONSENT_REST
     )
-    newer = Q(declined_version=None) | ~Q(declined_version=version_id_run())
+    newer = ~Q(declined_version=version_id_run())
     rows = rows.alias(reached=is_in_release())
     asked = rows.annotate(asks_reach=Exists(requests)).filter(Q(needs_reconsent=True) | Q(asks_reach=True))
     is_now = Case(When(rested | Q(asks_reach=True) & newer, then=True), default=False)

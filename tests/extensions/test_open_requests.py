@@ -94,6 +94,9 @@ def test_store_outside_a_release_is_not_asked_for_its_parts(
     asked = ReachRequest.objects.get(in_release=False).definition_id
     row = installed(versions, shop)
     assert [each.definitions for each in requested_capabilities(row)] == [(asked,)]
+    assert open_requests([row], NOW) == {row.pk: True}
+    ReachRequest.objects.filter(in_release=False).delete()
+    assert open_requests([row], NOW) == {}
 
 
 def test_pause_closes_no_request(versions: tuple[AppVersion, AppVersion], shop: Business) -> None:

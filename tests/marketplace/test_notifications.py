@@ -11,6 +11,7 @@ from accounts.models import User
 from marketplace import tasks
 from marketplace.models import App, Submission
 from marketplace.services import reviews
+from marketplace.services.notifications import decision_mail
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("tasks_run_at_once")]
@@ -80,6 +81,35 @@ def test_rejection_of_an_update_says_that_the_app_stays_listed(
     with django_capture_on_commit_callbacks(execute=True):
         reviews.reject(submission=submission, reviewer=rita, notes="No.")
     assert "stays listed" in str(mail.outbox[0].body)
+    assert "/marketplace/" not in str(mail.outbox[0].body), "A rejection leads to the review."
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+def test_decision_on_a_suspended_app_names_no_listing(
+    stars: App, rita: User, decision: str, django_capture_on_commit_callbacks: Any
+) -> None:
+    factories.approve(stars)
+    submission = factories.submit(stars)
+    App.objects.update(suspended_at=submission.submitted_at)
+    with django_capture_on_commit_callbacks(execute=True):
+        getattr(reviews, decision)(submission=submission, reviewer=rita, notes="As agreed.")
+    body = str(mail.outbox[0].body)
+    assert "As agreed." in body
+    for words in ("find and install it", "stays listed", "/marketplace/"):
+        assert words not in body
+
+
+def test_each_developer_is_told_by_name(
+    stars: App, sam: User, rita: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    factories.member(stars, sam)
+    submission = factories.submit(stars)
+    with django_capture_on_commit_callbacks(execute=True):
+        reviews.approve(submission=submission, reviewer=rita)
+    found = {message.to[0]: str(message.body).partition(",")[0] for message in mail.outbox}
+    assert found == {"dana@example.com": "Hello Dana", "sam@example.com": "Hello Sam"}
+    submission.refresh_from_db()
+    assert "Hello Dana" in str(decision_mail(submission).body), "The reviewer's preview is of the owner's."
 
 
 @pytest.mark.django_db(transaction=True)
