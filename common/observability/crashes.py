@@ -7,7 +7,7 @@ bodies, variables or settings. The log has the messages.
 import logging
 from copy import copy
 from time import monotonic
-from traceback import StackSummary, TracebackException, walk_tb
+from traceback import StackSummary, walk_tb
 from typing import Final
 
 from django.utils.log import AdminEmailHandler
@@ -51,9 +51,13 @@ class CrashReport(ExceptionReporter):
 
     def get_traceback_text(self) -> SafeString:
         parts: list[str] = []
-        error = TracebackException.from_exception(self.exc_value) if self.exc_value else None
-        while error:
-            parts += [*error.stack.format(), f"{error.exc_type.__name__}\n\n"]
+        error, seen = self.exc_value, set[int]()
+        while error and id(error) not in seen:
+            seen.add(id(error))
+            parts += [
+                *StackSummary.extract(walk_tb(error.__traceback__)).format(),
+                f"{type(error).__name__}\n\n",
+            ]
             error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
         return SafeString("".join(parts))
 

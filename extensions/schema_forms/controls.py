@@ -12,10 +12,12 @@ from zoneinfo import ZoneInfo
 from django import forms
 from django.core.exceptions import ValidationError
 
+from common.text.nesting import is_too_deep
 from extensions.json_documents import MAX_BYTES
 from extensions.schemas.formats import is_color, moment
 
 MISSING: Final = object()  # the setting is left out
+TOO_DEEP: Final = "This is nested too deeply."
 
 
 class Control(forms.Field):
@@ -180,15 +182,18 @@ class JsonControl(Control):
         if not text:
             return MISSING
         try:
-            return json.loads(text[: MAX_BYTES + 1], parse_constant=_refuse)
+            found = json.loads(text[: MAX_BYTES + 1], parse_constant=_refuse)
         except RecursionError:
-            raise ValidationError("This is nested too deeply.") from None
+            raise ValidationError(TOO_DEEP) from None
         except json.JSONDecodeError as error:
             raise ValidationError(
                 f"This is not JSON: line {error.lineno}, column {error.colno}: {error.msg}."
             ) from None
         except ValueError:
             raise ValidationError("This is not JSON.") from None
+        if is_too_deep(text.encode(), found):
+            raise ValidationError(TOO_DEEP)
+        return found
 
 
 def _refuse(constant: str) -> Any:

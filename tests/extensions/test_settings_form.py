@@ -113,7 +113,8 @@ def test_empty_is_left_out_or_asked_for(part: dict[str, Any]) -> None:
         ({"enum": ["a"]}, "b", "Choose one of the choices."),
         ({"type": "object"}, "{", "This is not JSON: line 1, column 2: Expecting property name enclosed in double quotes."),
         ({"type": "object", "additionalProperties": {"type": "number"}}, '{"b": "c"}', "This field has a problem at b: Must be a number."),
-        ({}, "[" * 5000, "This is nested too deeply."),
+        ({}, "[" * 65 + "]" * 65, "This is nested too deeply."),
+        ({}, "[" * 5000 + "]" * 5000, "This is nested too deeply."),
     ],
 )  # fmt: skip
 def test_wrong_value_is_told_at_its_field_and_kept(part: dict[str, Any], sent: str, message: str) -> None:
