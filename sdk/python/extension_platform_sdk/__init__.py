@@ -29,7 +29,7 @@ from .seen import MemorySeen, SeenStore
 from .sessions import InvalidSession, Session, read_session_token
 from .signatures import InvalidSignature, sign, verify
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ApiError",
