@@ -28,6 +28,7 @@ from marketplace.services.apps import (
     rotate_client_secret,
     update_app,
 )
+from marketplace.services.locks import lock_app
 from marketplace.services.pictures import decode
 from marketplace.signals import app_updated
 from tests import factories
@@ -499,6 +500,19 @@ def test_rotate_by_others_is_refused(dana: User, sam: User) -> None:
     with pytest.raises(NotAllowed):
         rotate_client_secret(app=issued.app, by=sam)
     assert check_password(issued.client_secret, App.objects.get().client_secret)
+    rotate_client_secret(app=issued.app, by=dana)
+    assert App.objects.get().client_secret_issued_at > LATER
+
+
+def test_app_is_locked_for_its_developers_alone(dana: User, sam: User) -> None:
+    app = create(dana).app
+    with transaction.atomic():
+        assert lock_app(app, developer=dana) == lock_app(app) == app
+        for role in (None, AppRole.VIEWER):
+            if role:
+                factories.member(app, sam, role)
+            with pytest.raises(NotFound):
+                lock_app(app, developer=sam)
 
 
 def test_scopes_have_their_table_order(dana: User) -> None:

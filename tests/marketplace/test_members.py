@@ -137,6 +137,9 @@ def test_change_of_a_role_tells_whom_it_is_about(app: App, dana: User, sam: User
         ("MEMBER_ROLE_CHANGED", f"{app.name}: new@example.com, Viewer"),
     ]
     assert told(kim) == []
+    with heard(developer_left) as left:
+        members.change_role(app=app, by=dana, member_id=row.pk, role="VIEWER")
+    assert left[0]["now"] > NOW
 
 
 def test_new_role_ends_an_offer(app: App, dana: User, sam: User) -> None:
@@ -219,8 +222,10 @@ def test_invitation_is_not_accepted_by(
         User.objects.filter(pk=sam.pk).update(role="MERCHANT")
     elif person == "member":
         factories.member(app, sam)
+    elif person == "deleted":
+        User.objects.filter(pk=sam.pk).update(deleted_at=NOW)
     sam.refresh_from_db()
-    with pytest.raises(NotAllowed, match=said):
+    with pytest.raises((NotAllowed, NotFound), match=said):
         members.accept(token=token, user=kim if person == "kim" else sam, now=NOW)
     assert Membership.objects.filter(user=None).exists()
 

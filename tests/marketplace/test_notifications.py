@@ -11,7 +11,7 @@ from accounts.models import User
 from marketplace import tasks
 from marketplace.models import App, Submission
 from marketplace.services import reviews
-from marketplace.services.notifications import decision_mail
+from marketplace.services.notifications import decision_mail, notes_of
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("tasks_run_at_once")]
@@ -71,6 +71,19 @@ def test_rejection_is_mailed_with_notes_and_failed_criteria(
     assert "Lovely" not in body
     assert "stays listed" not in body
     assert rita.email not in body + message.subject
+
+
+def test_notes_are_those_of_the_decision(submission: Submission, rita: User) -> None:
+    """The portal shows them, and until the decision none."""
+    findings = {
+        "security": {"verdict": "FAIL", "note": " "},
+        "quality": {"verdict": "FAIL", "note": "Blurred."},
+    }
+    submission.findings, submission.notes = findings, "Draft."
+    assert notes_of(submission) == ""
+    submission.refresh_from_db()
+    rejected = reviews.reject(submission=submission, reviewer=rita, notes="Sign.", findings=findings)
+    assert notes_of(rejected) == "Quality: Blurred.\n\nSign."
 
 
 def test_rejection_of_an_update_says_that_the_app_stays_listed(
