@@ -213,6 +213,7 @@ def test_invitation_ends_after_seven_days_and_with_the_app(app: App, sam: User, 
         ("kim", "This invitation is for sam@example.com"),
         ("merchant", "This is a merchant"),
         ("member", "already"),
+        ("deleted", "account was deleted"),
     ],
 )
 def test_invitation_is_not_accepted_by(

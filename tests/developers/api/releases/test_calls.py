@@ -9,9 +9,11 @@ from installations.models import Installation
 from marketplace.enums import AppRole
 from marketplace.models import App, ReviewEntry
 from marketplace.services import reviews
+from marketplace.signals import release_moved
 from tests import factories
 from tests.clients import Api
 from tests.developers.api.releases.rolling import RELEASES, approve, change, path
+from tests.signals import heard
 
 
 @pytest.mark.spec(RELEASES, "404 before the first approval; a first approval is COMPLETE at once")
@@ -88,6 +90,11 @@ def test_reason(api: Api, rolling: App, sam: User, sams_api: Api) -> None:
     assert sams_api("post", path(rolling, "halt"), {}).status_code == 403
     assert api("post", path(rolling, "halt"), {}).json()["reason"] == "Halted by Dana."
     assert api("post", path(rolling, "resume"), {}).json()["reason"] is None
+    longest = "x" * 500
+    with heard(release_moved) as moved:
+        assert api("post", path(rolling, "halt"), {"reason": longest}).json()["reason"] == longest
+    assert [(call["app"], call["release"].state) for call in moved] == [(rolling, "HALTED")]
+    assert api("post", path(rolling, "resume"), {}).status_code == 200
     assert api("post", path(rolling, "halt"), {"reason": "Prices."}).json()["reason"] == "Prices."
     assert ReviewEntry.objects.filter(app=rolling, kind="HALTED", note__endswith="Prices.").exists()
 
