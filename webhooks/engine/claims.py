@@ -207,12 +207,14 @@ def _free(lost: QuerySet[Delivery]) -> int:
     return Delivery.objects.filter(id__in=ids).update(lease_until=None, leased_by=None)
 
 
-def free_unknown(slot: int, *, known: Collection[UUID]) -> int:
+def free_unknown(slot: int, *, known: Collection[Claim]) -> int:
     """Make deliveries claimable again that this slot has leased without knowing it: the database failed between their claim
-    and their attempt.
+    and their attempt. An earlier claim of the same delivery, which may be in flight, is another one.
     """
     leased = Delivery.objects.filter(lease_until__isnull=False, leased_by=slot)
-    return _free(leased.exclude(id__in=known))
+    fences = {(claim.delivery_id, claim.fence) for claim in known}
+    unknown = [row[0] for row in leased.values_list("id", "fence") if row not in fences]
+    return _free(leased.filter(id__in=unknown)) if unknown else 0
 
 
 @transaction.atomic

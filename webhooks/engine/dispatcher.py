@@ -13,7 +13,6 @@ from itertools import chain
 from math import inf
 from time import monotonic, sleep
 from typing import Final, Protocol
-from uuid import UUID
 
 from django.db import Error, connection
 
@@ -144,10 +143,10 @@ class Dispatcher:
     def _busy(self) -> bool:
         return bool(self._sender.in_flight or self._results or self._spared or self._judge.doubtful)
 
-    def _unfinished(self) -> set[UUID]:
-        """The deliveries that are in flight, in doubt, or still to be written."""
+    def _unfinished(self) -> list[Claim]:
+        """Those that are in flight, in doubt, or still to be written."""
         answered = chain((result.claim for result in self._results), self._spared, self._judge.doubtful)
-        return {claim.delivery_id for claim in chain(self._sender.in_flight, answered)}
+        return [*self._sender.in_flight, *answered]
 
     def _idle_for(self) -> float:
         """How long looks have found nothing, and nothing was recorded, in seconds. Negative while there is work."""
