@@ -5,7 +5,7 @@
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 from django.db import connection
 
@@ -26,12 +26,23 @@ def wait_until(condition: Callable[[], T], timeout: float = 10.0, *, said: Calla
     return found
 
 
-def waits_for_a_lock() -> bool:
-    """Whether a session of the test's PostgreSQL waits for another's lock."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_stat_clear_snapshot()")  # else a transaction sees what it saw first
-        cursor.execute(
-            "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')"
-        )
-        (found,) = cursor.fetchone()
-    return bool(found)
+WAITING: Final = """
+    SELECT count(*) FROM pg_locks WHERE NOT granted AND (
+        pg_backend_pid() = ANY(pg_blocking_pids(pid))
+        -- The second to wait for a row waits for the first, by a lock on the tuple.
+        OR locktype = 'tuple' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    )
+"""
+
+
+def wait_for_locks(
+    number: int, or_until: Callable[[], bool] = lambda: False, *, of: Any = connection
+) -> None:
+    """Return once that many other sessions wait for a lock of this transaction, or of another session's."""
+
+    def all_wait() -> bool:
+        with of.cursor() as cursor:
+            cursor.execute(WAITING)
+            return bool(cursor.fetchone()[0] >= number)
+
+    wait_until(lambda: or_until() or all_wait())

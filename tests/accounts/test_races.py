@@ -13,7 +13,7 @@ from tests.accounts.api import post, refresh, sign_in
 from tests.accounts.second_factor import set_up_app
 from tests.sessions import another_session
 from tests.threads import at_once
-from tests.waiting import wait_until, waits_for_a_lock
+from tests.waiting import wait_for_locks
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,7 +34,7 @@ def test_refresh_while_the_sign_in_ends(client: Client, dana: User) -> None:
     with another_session() as other, ThreadPoolExecutor(1) as pool:
         other.execute("UPDATE accounts_signin SET ended_at = now()")
         answer = pool.submit(at_once, lambda: refresh(Client(), token).status_code)
-        wait_until(waits_for_a_lock)
+        wait_for_locks(1, of=other)
         other.commit()
         assert answer.result() == [401]
 

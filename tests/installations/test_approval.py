@@ -27,10 +27,10 @@ from marketplace.services import reviews
 from marketplace.services.apps import update_app
 from marketplace.signals import app_approved
 from tests import factories
-from tests.installations.locks import wait_for_locks
 from tests.merchants.pages import page_of
 from tests.pages import signed_in, text_of
 from tests.signals import connected
+from tests.waiting import wait_for_locks
 from tests.webhooks.helpers import published
 from webhooks.models import Webhook
 from webhooks.services.app_defined import create_missing

@@ -22,9 +22,9 @@ from installations.models import Grant, HistoryEntry, Installation
 from installations.services import approval
 from marketplace.models import App
 from tests import factories
-from tests.installations.locks import wait_for_locks
 from tests.installations.oauth_client import FORM, address, basic, browser, call, code_for, exchange
 from tests.servers import serving
+from tests.waiting import wait_for_locks
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

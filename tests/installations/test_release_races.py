@@ -17,8 +17,8 @@ from marketplace.models import App, AppVersion, Release
 from marketplace.services import releases, reviews
 from marketplace.services.locks import lock_app
 from tests import factories
-from tests.installations.locks import wait_for_locks
 from tests.merchants.pages import installed
+from tests.waiting import wait_for_locks
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 

@@ -34,7 +34,7 @@ from marketplace.signals import app_updated
 from tests import factories
 from tests.pictures import upload
 from tests.signals import heard
-from tests.waiting import wait_until, waits_for_a_lock
+from tests.waiting import wait_for_locks
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -164,7 +164,7 @@ def test_two_apps_at_once_are_counted_one_after_the_other(
         with transaction.atomic():
             require_room(dana)
             call = pool.submit(second)
-            wait_until(lambda: call.done() or waits_for_a_lock())
+            wait_for_locks(1, or_until=call.done)
             factories.app(dana)
         assert call.result() == "too_many_apps"
 

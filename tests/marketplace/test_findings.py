@@ -24,16 +24,6 @@ RESULTS = [{"title": "Listing", "evidence": []}]
 
 
 @pytest.fixture
-def submission(dana: User) -> Submission:
-    return reviews.submit(app=factories.app(dana), developer=dana, now=NOW)
-
-
-@pytest.fixture
-def rita(db: None) -> User:
-    return factories.reviewer()
-
-
-@pytest.fixture
 def other(dana: User) -> Submission:
     app = factories.app(dana, name="Order Bell", slug="order-bell")
     return reviews.submit(app=app, developer=dana, now=NOW + SECOND)

@@ -27,11 +27,6 @@ def submission(stars: App) -> Submission:
     return factories.submit(stars)
 
 
-@pytest.fixture
-def rita(db: None) -> User:
-    return factories.reviewer()
-
-
 def test_approval_is_mailed(
     submission: Submission, rita: User, django_capture_on_commit_callbacks: Any
 ) -> None:

@@ -21,21 +21,6 @@ SECOND = timedelta(seconds=1)
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def rita(db: None) -> User:
-    return factories.reviewer()
-
-
-@pytest.fixture
-def otto(db: None) -> User:
-    return factories.reviewer("otto@example.com", name="Otto")
-
-
-@pytest.fixture
-def submission(app: App, dana: User) -> Submission:
-    return reviews.submit(app=app, developer=dana, now=NOW)
-
-
 def sent(submission: Submission, author: User, text: str = "Hello", now: datetime = NOW) -> ReviewMessage:
     return send_message(submission=submission, author=author, text=text, now=now)
 

@@ -30,25 +30,10 @@ from marketplace.signals import app_approved, app_reinstated, app_suspended
 from tests import factories
 from tests.pictures import upload
 from tests.signals import heard
-from tests.waiting import wait_until, waits_for_a_lock
+from tests.waiting import wait_for_locks
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def rita(db: None) -> User:
-    return factories.reviewer("rita@example.com", name="Rita")
-
-
-@pytest.fixture
-def otto(db: None) -> User:
-    return factories.reviewer("otto@example.com", name="Otto")
-
-
-@pytest.fixture
-def submission(app: App, dana: User) -> Submission:
-    return reviews.submit(app=app, developer=dana, now=NOW)
 
 
 def log(app: App) -> list[tuple[str, str | None, str]]:
@@ -475,7 +460,7 @@ def test_approval_that_had_to_wait_is_dated_after_whoever_it_waited_for(
         with transaction.atomic():
             App.objects.select_for_update().get(pk=submission.app_id)
             version = pool.submit(approve)
-            wait_until(waits_for_a_lock)
+            wait_for_locks(1)
             consented_at = timezone.now()
         assert version.result(10).approved_at > consented_at
 

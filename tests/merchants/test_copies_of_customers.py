@@ -22,11 +22,10 @@ from stores.models import CustomerErasure, Order, Review
 from stores.services.customer_erasure import SWEPT_AFTER, sweep
 from tests import factories
 from tests.clients import client_of
-from tests.installations.locks import wait_for_locks
 from tests.merchants.erasing import erase, press_erase
 from tests.pages import signed_in
 from tests.threads import at_once
-from tests.waiting import wait_until
+from tests.waiting import wait_for_locks, wait_until
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from installations.models import Installation
-from tests.waiting import wait_until, waits_for_a_lock
+from tests.waiting import wait_for_locks
 from tests.webhooks.helpers import published, webhook
 from webhooks.models import Delivery, Webhook
 from webhooks.services import store_clock
@@ -32,7 +32,7 @@ def test_clock_goes_on_while_a_webhook_is_switched_off(installation: Installatio
     with transaction.atomic():
         Webhook.objects.select_for_update(no_key=True).get(pk=made.pk)
         thread.start()
-        wait_until(waits_for_a_lock)
+        wait_for_locks(1)
         assert len(Delivery.objects.select_for_update().filter(webhook=made)) == 1
     thread.join(10)
     assert due
