@@ -38,13 +38,13 @@ def send_message(
     rules.check({"text": text})
     app = lock_app(submission.app)
     newest = latest_submission(app)
-    if newest is None or not may_write(submission, newest):
+    if not may_write(submission, newest):
         raise Conflict("This submission is closed for messages. Write about the newest one.")
     lately = ReviewMessage.objects.filter(submission__app=app, author=author, at__gt=now - timedelta(hours=1))
     if lately.count() >= MOST_PER_HOUR:
         raise Conflict(f"You have sent {MOST_PER_HOUR} messages within an hour. Try again later.")
     message = ReviewMessage.objects.create(
-        submission=newest, author=author, from_reviewer=role_of(app, author) is None, at=now, text=text
+        submission=submission, author=author, from_reviewer=role_of(app, author) is None, at=now, text=text
     )
     enqueue_after_commit("marketplace.tasks.mail_review_message", str(message.pk), run_here=True)
     return message
