@@ -1,10 +1,10 @@
 """Reading installations."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
@@ -160,14 +160,17 @@ class AskedScopes:
 
 
 def asked_since(installation: Installation) -> AskedScopes:
-    """One statement. The reason may belong to an earlier version than the newest, because later ones may not have changed the
-    scopes; it is empty if none was given.
+    """One statement. The reason may belong to an earlier version than the one that the store runs, because later ones may not have
+    changed the scopes; it is empty if none was given. What newer versions say, and those that were taken back, doesn't count.
     """
-    waiting = set(installation.asked_scopes)
+    waiting, runs = set(installation.asked_scopes), installation.version
     since: dict[str, str] = {}
     found = ""
-    versions = AppVersion.objects.filter(app=installation.app_id).order_by("-number")
-    rows = versions.values_list("version", "scopes", "scope_reason") if waiting else ()
+    rows: Iterable[Any] = ()
+    if waiting and runs is not None:
+        versions = AppVersion.objects.filter(app=installation.app_id, number__lte=runs.number)
+        offered = versions.exclude(release__state=ReleaseState.TAKEN_BACK).order_by("-number")
+        rows = offered.values_list("version", "scopes", "scope_reason")
     for version, scopes, reason in rows:
         waiting &= set(scopes)
         if not waiting:

@@ -133,6 +133,20 @@ def test_scope_named_after_back(api: Api, first: App, twenty: list[Installation]
     assert asked[1] == -1, "it was left out on purpose"
 
 
+@pytest.mark.spec(RELEASES, "What a version asks for is asked again after the next one, which had dropped it, was taken back")
+def test_question_after_back(api: Api, first: App, twenty: list[Installation]) -> None:
+    app = approve(change(first, version="2.0.0", scopes=["read_products", "read_orders", "read_pages"]), "ALL")
+    app = approve(change(app, version="3.0.0", scopes=["read_products"]), "ALL")
+    api("post", path(app, "back"), {})
+    follow_all()
+    browser, page = signed_in(twenty[0].business.owner), f"/merchant/apps/{twenty[0].pk}/permissions/"
+    assert "See the pages of your store" in text_of(browser.get(page))
+    browser.post(page, {"answer": "approve", "version": "2"})
+    seen_by_app = client_of(twenty[0]).get("/app-api/installation").json()
+    assert seen_by_app["scopes"] == ["read_products", "read_orders", "read_pages"]
+    assert not seen_by_app["needsReConsent"]
+
+
 @pytest.mark.long
 @pytest.mark.spec(RELEASES, "After back a later save is live as ever, definition by definition")
 def test_saves_after_back(api: Api, first: App, twenty: list[Installation]) -> None:
