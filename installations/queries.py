@@ -18,6 +18,7 @@ from installations.models import HistoryEntry, Installation, InstallationQuerySe
 from marketplace.access import may_develop
 from marketplace.enums import AppStatus, ReleaseState
 from marketplace.models import App, AppVersion, Release
+from marketplace.queries import kept_versions
 from marketplace.scopes import in_order
 
 MAY_REVIEW: Final = "marketplace.change_submission"
@@ -159,20 +160,22 @@ class AskedScopes:
     reason: str
 
 
-def asked_since(installation: Installation) -> AskedScopes:
-    """One statement. The reason may belong to an earlier version than the one that the store runs, because later ones may not have
-    changed the scopes; it is empty if none was given. What newer versions say, and those that were taken back, doesn't count.
+def asked_since(installation: Installation, scopes: Collection[str] | None = None) -> AskedScopes:
+    """Since when the app asks for these scopes of its version, by default for those that the store lacks. One statement.
+
+    The reason may belong to an earlier version than the one that the store runs, because later ones may not have changed the
+    scopes; it is empty if none was given. Newer versions, and those that were taken back, don't count.
     """
-    waiting, runs = set(installation.asked_scopes), installation.version
+    waiting = set(installation.asked_scopes if scopes is None else scopes)
+    runs = installation.version
     since: dict[str, str] = {}
     found = ""
     rows: Iterable[Any] = ()
     if waiting and runs is not None:
-        versions = AppVersion.objects.filter(app=installation.app_id, number__lte=runs.number)
-        offered = versions.exclude(release__state=ReleaseState.TAKEN_BACK).order_by("-number")
-        rows = offered.values_list("version", "scopes", "scope_reason")
-    for version, scopes, reason in rows:
-        waiting &= set(scopes)
+        versions = kept_versions(installation.app_id).filter(number__lte=runs.number)
+        rows = versions.values_list("version", "scopes", "scope_reason")
+    for version, its_scopes, reason in rows:
+        waiting &= set(its_scopes)
         if not waiting:
             break
         since |= dict.fromkeys(waiting, version)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 from typing import Any, Final
+from uuid import UUID
 
 from django.db.models import Case, IntegerField, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.lookups import Exact
@@ -71,6 +72,13 @@ def latest_submission(app: App) -> Submission | None:
     return submissions_of(app).first()
 
 
+def kept_versions(app: App | UUID) -> QuerySet[AppVersion]:
+    """The approved versions that were not taken back, newest first."""
+    return (
+        AppVersion.objects.filter(app=app).exclude(release__state=ReleaseState.TAKEN_BACK).order_by("-number")
+    )
+
+
 def release_of(app: App) -> Release | None:
     """The release of the newest approved version; None before the first approval. At most three queries.
 
@@ -82,8 +90,7 @@ def release_of(app: App) -> Release | None:
     newest.app = app
     release = getattr(newest, "release", None)
     if release is None:
-        before = AppVersion.objects.filter(app=app, number__lt=newest.number)
-        earlier = before.exclude(release__state=ReleaseState.TAKEN_BACK).order_by("-number").first()
+        earlier = kept_versions(app).filter(number__lt=newest.number).first()
         at = newest.approved_at
         release = Release(
             version=newest, earlier=earlier, started_at=at, step_at=at, watched_from=at, ended_at=at

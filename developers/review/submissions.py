@@ -12,7 +12,7 @@ from extensions.queries import approved_manifest, manifest_document
 from marketplace.differences import Difference, differences
 from marketplace.enums import SubmissionStatus
 from marketplace.models import App, AppVersion, Submission, picture_path
-from marketplace.queries import in_queue_order
+from marketplace.queries import in_queue_order, kept_versions
 from marketplace.scopes import SCOPES, Scope, in_order
 
 WAITING = Q(status=SubmissionStatus.PENDING_REVIEW, reviewer=None)
@@ -84,9 +84,8 @@ def content_of(submission: Submission) -> SubmittedContent:
 
 
 def _version_before(version: AppVersion) -> AppVersion | None:
-    return (
-        AppVersion.objects.filter(app=version.app_id, number__lt=version.number).order_by("-number").first()
-    )
+    """What stores ran before: one that was taken back is gone."""
+    return kept_versions(version.app_id).filter(number__lt=version.number).first()
 
 
 @dataclass(frozen=True, slots=True)

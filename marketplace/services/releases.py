@@ -53,7 +53,7 @@ def begin(*, app: App, version: AppVersion, earlier: AppVersion | None, mode: st
     release = Release(
         version=version, earlier=earlier, mode=mode, started_at=now, step_at=now, watched_from=now
     )
-    places = _places(version) if mode == ReleaseMode.STEPS and earlier is not None else []
+    places = _places(version) if mode == ReleaseMode.STEPS else []  # none before the first version
     if places:
         release.state, release.percent = ReleaseState.ROLLING, STEPS[0]
         _widen(release, places)

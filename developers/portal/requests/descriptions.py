@@ -16,6 +16,7 @@ from activity.services.writing import KEPT_OF_BODY
 from common.observability.masking import MASK
 from developers.portal.apps.details_form import field_url
 from developers.portal.sandbox.first_calls import TO_FILL_IN
+from installations.queries import asked_since
 from marketplace.models import App
 
 
@@ -104,7 +105,7 @@ def _forbidden(app: App, call: ApiCall) -> Explanation:
     if scope in installation.effective_scopes:
         return Explanation(because, "The token has the scope now. Repeat the call.")
     if scope in installation.offered_scopes and not installation.follows_working_copy:
-        since = _asked_since(app, scope)
+        since = asked_since(installation, [scope]).since[scope]
         return Explanation(
             f"{because} The app asks for it since version {since}, and {store} hasn't agreed.",
             "Its owner is asked in the dashboard. You can also send them through /oauth/authorize again; the same token "
@@ -123,16 +124,6 @@ def _forbidden(app: App, call: ApiCall) -> Explanation:
         field_url(app, "scopes"),
         "Add the scope",
     )
-
-
-def _asked_since(app: App, scope: str) -> str:
-    """The version with which the app began to ask for it, without a break until now."""
-    since = ""
-    for version in app.versions.order_by("-number").only("number", "version", "scopes"):
-        if scope not in version.scopes:
-            break
-        since = str(version.version)
-    return since
 
 
 def _too_many(call: ApiCall) -> Explanation:

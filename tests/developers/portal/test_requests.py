@@ -22,6 +22,7 @@ from appapi.views.products import ProductList
 from common.rest.deprecation import Deprecation
 from installations.models import Installation
 from marketplace.models import App
+from marketplace.services import releases
 from tests import factories
 from tests.clients import client_of
 from tests.pages import HTML, signed_in, words_of
@@ -220,13 +221,18 @@ def test_missing_scope_is_explained(browser: Client, dana: User, sandbox: Busine
     assert "403 because the token lacks read_orders. The app doesn't ask for it." in explained(
         browser, refused
     )
-    App.objects.filter(pk=app.pk).update(scopes=["read_products", "read_orders"])
+    App.objects.filter(pk=app.pk).update(scopes=["read_products", "read_orders"], version="2.0.0")
     assert "Your draft asks for it, and no approved version does." in explained(browser, refused)
     app.refresh_from_db()
     factories.approve(app)
     page = explained(browser, refused)
     assert "The app asks for it since version" in page
     assert f"and {shop.name} hasn't agreed." in page
+    App.objects.filter(pk=app.pk).update(version="3.0.0", scopes=["read_products"])
+    app.refresh_from_db()
+    factories.approve(app)
+    releases.take_back(app=app, by=dana)
+    assert "The app asks for it since version 2.0.0, and" in explained(browser, refused)
     Installation.objects.filter(pk=there.pk).update(granted_scopes=["read_products", "read_orders"])
     assert "The token has the scope now. Repeat the call." in explained(browser, refused)
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import Business, User
 from developers.review.reviewers import MAY_REVIEW, MAY_SUSPEND
 from marketplace.models import App, ReviewEntry, Submission
-from marketplace.services import reviews
+from marketplace.services import releases, reviews
 from marketplace.services.apps import update_app
 from marketplace.services.pictures import decode
 from tests import factories
@@ -223,6 +223,21 @@ def test_page_of_an_update_shows_the_differences(admin: Client, stars: App) -> N
     changes = {requested.scope.name: requested.change for requested in page.context["scopes"]}
     assert changes == {"read_products": "kept", "read_orders": "added", "read_pages": "removed"}
     assert "Names and contact details of customers" in text
+
+
+@pytest.mark.long
+@pytest.mark.spec(
+    PAGES, "A decided update is compared with what stores ran before, not with a version that was taken back"
+)
+def test_page_of_an_update_after_a_version_was_taken_back(admin: Client, stars: App) -> None:
+    factories.approve(stars, scopes=["read_products"], version="1.3.0")
+    factories.approve(stars, scopes=["read_products", "read_pages"], version="1.4.0")
+    releases.take_back(app=stars, by=stars.developer)
+    App.objects.filter(pk=stars.pk).update(status="DRAFT")
+    stars.refresh_from_db()
+    factories.approve(stars, version="1.5.0")
+    page = admin.get(page_of(stars.submissions.get(approved_version__version="1.5.0")))
+    assert "Since version 1.3.0" in page.text
 
 
 @pytest.mark.long

@@ -133,9 +133,14 @@ def test_scope_named_after_back(api: Api, first: App, twenty: list[Installation]
     assert asked[1] == -1, "it was left out on purpose"
 
 
-@pytest.mark.spec(RELEASES, "What a version asks for is asked again after the next one, which had dropped it, was taken back")
+@pytest.mark.spec(
+    RELEASES,
+    "What a version asks for is asked again after the next one, which had dropped it, was taken back",
+)
 def test_question_after_back(api: Api, first: App, twenty: list[Installation]) -> None:
-    app = approve(change(first, version="2.0.0", scopes=["read_products", "read_orders", "read_pages"]), "ALL")
+    app = approve(
+        change(first, version="2.0.0", scopes=["read_products", "read_orders", "read_pages"]), "ALL"
+    )
     app = approve(change(app, version="3.0.0", scopes=["read_products"]), "ALL")
     api("post", path(app, "back"), {})
     follow_all()
