@@ -18,14 +18,15 @@ STORES = ("mira", "tom", "sam")
 class Looks(RuleBasedStateMachine):
     """A life that begins with the app in all stores.
 
-    After each step, the store `home` is looked at, and the one that the step concerns. If it `hurries`, only deliveries are.
+    After each step, the store `home` is looked at, and the one that the step concerns. If it `hurries`, only deliveries are. At the
+    end, those of `last` are.
     """
 
     world: ClassVar[World]
 
     def __init__(self) -> None:
         super().__init__()
-        self.home, self.hurries = "mira", False
+        self.home, self.hurries, self.last = "mira", False, STORES
         self.is_over, self.has_workers = False, True
         self._life = self.world.one_life()
         self._life.__enter__()
@@ -44,12 +45,11 @@ class Looks(RuleBasedStateMachine):
             self._has(each, found)
 
     def teardown(self) -> None:
-        """At the end, all stores are looked at."""
         try:
             if not self.is_over:
                 self.has_workers = True
                 with self.step():
-                    self._compare(*STORES, app=True)
+                    self._compare(*self.last, app=True)
         finally:
             self._life.__exit__(None, None, None)
 

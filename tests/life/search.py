@@ -1,7 +1,9 @@
 """Makes up lives until one isn't what the model says, and leaves out of that one what doesn't matter."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from time import perf_counter, process_time
 from typing import Self
 
@@ -10,7 +12,9 @@ from hypothesis import settings as how
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.life.choices import LONGEST, Step
+from tests.life.looks import STORES
 from tests.life.machine import Lives
+from tests.life.short import OPENING, Short
 
 AT_ONCE = 9  # lives; with more, Hypothesis makes most of them as variations of another
 
@@ -59,6 +63,29 @@ class Search:
         self.seconds, self.of_processor = perf_counter() - since, process_time() - processor
         return found
 
+    def first_short(self, about: str, most: int) -> Broken | None:
+        """Of at most so many short lives about one part, all of one length before the longer ones."""
+        since, processor = perf_counter(), process_time()
+        found = next(filter(None, islice(self._short(about), most)), None)
+        self.seconds, self.of_processor = perf_counter() - since, process_time() - processor
+        return found
+
+    def _short(self, about: str) -> Iterator[Broken | None]:
+        known, left = set[object](), deque([Short(about, OPENING.get(about, ()))])
+        yield self._lived(left[0])
+        while left:
+            shorter = left.popleft()
+            for step in shorter.following:
+                life = Short(about, (*shorter.steps, step), shorter.states)
+                broken = self._lived(life)
+                if not broken and life.leads_on(known):
+                    left.append(life)
+                yield broken
+
+    def _lived(self, life: Short) -> Broken | None:
+        self.lives += 1
+        return played(life.steps, home=life.home, hurries=True, last=(life.home,), then=life.learn)
+
 
 def _live(lives: int, *, number: int, length: int) -> Broken | None:
     try:
@@ -81,13 +108,21 @@ def _live(lives: int, *, number: int, length: int) -> Broken | None:
     return None
 
 
-def played(steps: Sequence[Step], *, home: str = "mira", hurries: bool = False) -> Broken | None:
-    """A life of these steps, as far as they may be done. None: it is as it should be."""
+def played(
+    steps: Sequence[Step],
+    *,
+    home: str = "mira",
+    hurries: bool = False,
+    last: Sequence[str] = STORES,
+    then: Callable[[Lives], None] = lambda _: None,
+) -> Broken | None:
+    """A life of these steps, as far as they may be done, `then` something before its end. None: it is as it should be."""
     lives = Lives()
-    lives.home, lives.hurries = home, hurries
+    lives.home, lives.hurries, lives.last = home, hurries, last
     try:
         try:
             lives.play(steps)
+            then(lives)
         finally:
             lives.teardown()
     except Exception as error:

@@ -13,6 +13,7 @@ from tests.life.choices import LONGEST, Step
 from tests.life.looks import FIRST
 from tests.life.machine import Lives
 from tests.life.search import Search, played, shrunk
+from tests.life.short import ACTIONS
 from tests.life.world import BEGIN, World
 from tests.receivers import Receiver
 
@@ -71,14 +72,17 @@ SHOWN: dict[str, list[Step]] = {
     "test install of who leaves": [("sam_becomes", "")],
 }  # fmt: skip
 WITHIN, STEPS = 60, 12  # lives of a search without a protection, and steps of what it finds
-# What takes the search longer, most often: they need three to five steps in a row, before a code or a page is too old, or what
-# happens once in a life. The other nineteen were all found on 27 November.
-RARE = (
-    "pin of an approved script", "version of an answer", "agreement before a taken-back version",
-    "saves before a version was taken back", "judgement at each attempt", "nothing kept for a suspended app",
-    "role at the exchange", "code after an uninstall", "newest of several consents",
-    "scopes that a taken-back version took", "sending after a resume",
-)  # fmt: skip
+# Of short lives about one part; less than a minute of each, on 2 cores.
+SHORT = 200
+# What long lives find too rarely: three to five steps in a row, before a code or a page is too old, or what happens once in a life.
+# Short lives of one part find it.
+RARE = {
+    "pin of an approved script": "parts", "saves before a version was taken back": "parts",
+    "agreement before a taken-back version": "parts", "version of an answer": "questions",
+    "scopes that a taken-back version took": "scopes", "judgement at each attempt": "sending",
+    "nothing kept for a suspended app": "pauses", "sending after a resume": "pauses", "role at the exchange": "staff",
+    "code after an uninstall": "codes", "newest of several consents": "consents",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -97,6 +101,17 @@ def test_lives_are_what_the_contract_says(share: int, world: None, request: pyte
     lives, seed = request.config.getoption("lives"), 2 * request.config.getoption("seed") - share
     found = Search().first_broken((lives + 1) // 2 or QUICK, first=seed, length=LONGEST if lives else 12)
     if found:
+        pytest.fail(str(shrunk(found)), pytrace=False)
+
+
+@pytest.mark.search
+@pytest.mark.long
+@pytest.mark.parametrize("about", ACTIONS)
+def test_short_lives_are_what_the_contract_says(
+    about: str, world: None, request: pytest.FixtureRequest
+) -> None:
+    most = SHORT if request.config.getoption("lives") else QUICK * len(ACTIONS[about])
+    if found := Search().first_short(about, most):
         pytest.fail(str(shrunk(found)), pytrace=False)
 
 
@@ -135,15 +150,16 @@ def test_lives_notice_what_is_missing(world: None) -> None:
 @pytest.mark.slow
 @pytest.mark.search
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", [name for name in SHOWN if name not in RARE])
+@pytest.mark.parametrize("name", SHOWN)
 def test_search_finds_what_a_protection_keeps_from_happening(
     name: str, world: None, request: pytest.FixtureRequest
 ) -> None:
-    search = Search()
+    search, option = Search(), request.config.getoption
     with _queries_made_again(), taken_out(name):
-        found = search.first_broken(
-            request.config.getoption("lives") or WITHIN, first=request.config.getoption("seed")
-        )
+        if name in RARE:
+            found = search.first_short(RARE[name], SHORT)
+        else:
+            found = search.first_broken(option("lives") or WITHIN, first=option("seed"))
         print(f"{search.lives} lives, {search.seconds:.1f} s, of this process {search.of_processor:.1f} s")
         assert found
         least = shrunk(found)
