@@ -73,7 +73,7 @@ def latest_submission(app: App) -> Submission | None:
 
 
 def kept_versions(app: App | UUID) -> QuerySet[AppVersion]:
-    """The approved versions that were not taken back, newest first."""
+    """The approved versions, newest first, without those that were taken back."""
     return (
         AppVersion.objects.filter(app=app).exclude(release__state=ReleaseState.TAKEN_BACK).order_by("-number")
     )

@@ -18,8 +18,9 @@ def functions_of(changed: str | bytes, *, source: str | bytes, module: ModuleTyp
     pairs = [(old, new) for old, new in zip(before, after, strict=True) if _body(old) != _body(new)]
     assert pairs, f"The change is in no function of {module.__name__}."
     live = {_live(module, old): (old, new) for old, new in pairs}
-    for function, (_, new) in live.items():
-        function.__code__ = new
+    for function, (old, new) in live.items():
+        # A change may leave out the only `super()`.
+        function.__code__ = new.replace(co_freevars=old.co_freevars)
     try:
         yield
     finally:

@@ -30,7 +30,6 @@ class BadAnswer(Exception):
     """An answer that counts as a failure."""
 
     def __init__(self, outcome: CallOutcome, problem: str) -> None:
-        super().__init__(problem)
         self.outcome = outcome
         self.problem = problem
 

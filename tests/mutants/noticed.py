@@ -12,6 +12,7 @@ from typing import Final
 
 import pytest
 from _pytest.runner import runtestprotocol
+from django.core.management import call_command
 from django.db import connections
 
 from tests.changed_source import functions_of
@@ -22,10 +23,10 @@ MOST_CPU: Final = 600  # seconds: a mutant may make a loop endless
 UNNOTICED, NOTICED = 0, 1
 PLANNED: Final = planned()
 
-# A copy that was killed has left its rows behind: they are deleted after each test.
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(0)]
+pytestmark = [pytest.mark.usefixtures("django_db_setup"), pytest.mark.timeout(0)]
 
 
+@pytest.mark.django_db(transaction=True)  # pytest-django makes the databases that some test asks for
 def test_nothing_is_noticed_without_a_change(request: pytest.FixtureRequest) -> None:
     names = dict.fromkeys(names[0] for _, names in PLANNED if names)
     assert _status_of_copy(request, names) == UNNOTICED
@@ -53,6 +54,9 @@ def _status_of_copy(request: pytest.FixtureRequest, names: Iterable[str]) -> int
     connections.close_all()  # or both processes would use one
     if pid := os.fork():
         _, status = os.waitpid(pid, 0)
+        if os.WIFSIGNALED(status):  # it may have left rows behind
+            with request.getfixturevalue("django_db_blocker").unblock():
+                call_command("flush", interactive=False, verbosity=0)
         return status
     status = NOTICED
     try:

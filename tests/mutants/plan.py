@@ -28,7 +28,7 @@ MOST: Final = 100  # tests of a mutant
 TARGETS: Final = {
     "installations": "installations appapi merchants developers webhooks",
     "extensions/reach_requests.py": "extensions merchants",
-    "extensions/hooks": "extensions/hooks stores storefront merchants developers/portal appapi",
+    "extensions/hooks": "extensions stores storefront merchants developers appapi sdk streams installations",
     "webhooks/services/erasure.py": "webhooks merchants developers/portal activity config/test_service_levels.py",
     "stores/services/payments.py": "stores storefront appapi merchants extensions/hooks config/test_waiting_for_strangers.py",
     "marketplace/services": "marketplace developers merchants accounts wire",

@@ -249,6 +249,29 @@ def test_fields_of_each_method_are_checked(
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("point", "answer", "problems"),
+    [
+        ("checkout.payment_methods", {"methods": 5}, 1),
+        ("checkout.payment_methods", {"methods": [5, {"id": "a", "name": "A", "icon": 5}]}, 2),
+        ("checkout.payment_methods", {"methods": [], "paymentUrl": "no"}, 0),
+        ("checkout.create_payment", {"paymentUrl": 5, "expiresAt": 5}, 2),
+        (SHIPPING, {"fee": 5, "paymentUrl": "no", "expiresAt": "soon"}, 0),
+    ],
+)
+def test_wrong_types_and_fields_of_other_points(
+    page: Client, app: App, hook: Definition, receiver: Receiver, point: str, answer: Any, problems: int
+) -> None:
+    """Each wrong field is a problem once. What only another hook point knows is ignored."""
+    if point != SHIPPING:
+        factories.hook(app, point)
+    receiver.respond_with(Answer(body=orjson.dumps(answer)))
+
+    trial = page.post(url("hook_try", app, point), {"request_data": "{}"}).context["trial"]
+
+    assert sum(bool(each.problem) for each in trial.fields) + len(trial.problems) == problems
+
+
 @pytest.mark.parametrize("data", ["", "{", "[]", '"text"', "NaN", '{"a": ' * 300 + "1" + "}" * 300])
 def test_request_that_is_no_object_is_not_sent(
     page: Client, app: App, hook: Definition, receiver: Receiver, data: str
