@@ -161,7 +161,7 @@ class AskedScopes:
 
 
 def asked_since(installation: Installation, scopes: Collection[str] | None = None) -> AskedScopes:
-    """Since when the app asks for these scopes of its version, by default for those that the store lacks. One statement.
+    """Since when the app asks for these scopes of its version, by default for those that the store is asked for. One statement.
 
     The reason may belong to an earlier version than the one that the store runs, because later ones may not have changed the
     scopes; it is empty if none was given. Newer versions, and those that were taken back, don't count.

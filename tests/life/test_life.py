@@ -13,12 +13,11 @@ from tests.life.choices import LONGEST, Step
 from tests.life.looks import FIRST
 from tests.life.machine import Lives
 from tests.life.search import Search, played, shrunk
-from tests.life.short import ACTIONS
+from tests.life.short import ACTIONS, G, P
 from tests.life.world import BEGIN, World
 from tests.receivers import Receiver
 
-P = frozenset({"read_products"})
-R, G = P | {"read_reviews"}, P | {"read_reviews", "read_pages"}
+R = P | {"read_reviews"}
 QUICK = 3  # lives of each search
 # The protections of an app's state in stores, each with a life that shows that it is missing.
 SHOWN: dict[str, list[Step]] = {
