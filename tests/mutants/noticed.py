@@ -5,6 +5,7 @@
 
 import os
 import resource
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from itertools import pairwise
@@ -20,8 +21,11 @@ from tests.mutants.mutants import ROOT, Mutant
 from tests.mutants.plan import TESTS, planned
 
 MOST_CPU: Final = 600  # seconds: a mutant may make a loop endless
-UNNOTICED, NOTICED = 0, 1
+UNNOTICED, ENDED = 0, 255  # between them: which test failed, from 1; `ENDED` is a process that broke off, too
 PLANNED: Final = planned()
+
+# The tests that noticed a mutant, by its file, the last first: they are tried first, since they often notice the next one.
+_noticed_by: defaultdict[str, list[str]] = defaultdict(list)
 
 pytestmark = [pytest.mark.usefixtures("django_db_setup"), pytest.mark.timeout(0)]
 
@@ -43,8 +47,13 @@ def test_mutant_is_noticed(
 ) -> None:
     source = (ROOT / mutant.path).read_text()
     module = import_module(mutant.path.removesuffix(".py").replace("/", "."))
+    before = _noticed_by[mutant.path]
+    names = [*(name for name in before if name in names), *(name for name in names if name not in before)]
     with functions_of(mutant.changed(source), source=source, module=module):
         status = _status_of_copy(request, names)
+    if UNNOTICED < status < ENDED:
+        noticed_by = names[status - 1]
+        before[:] = [noticed_by, *(name for name in before if name != noticed_by)]
     if status == UNNOTICED:
         record_property("unnoticed", "\t".join(mutant.key))
         pytest.fail(f"{mutant} (tests that run it: {len(names)})", pytrace=False)
@@ -57,20 +66,23 @@ def _status_of_copy(request: pytest.FixtureRequest, names: Iterable[str]) -> int
         if os.WIFSIGNALED(status):  # it may have left rows behind
             with request.getfixturevalue("django_db_blocker").unblock():
                 call_command("flush", interactive=False, verbosity=0)
-        return status
-    status = NOTICED
+        return ENDED if os.WIFSIGNALED(status) else os.waitstatus_to_exitcode(status)
+    status = ENDED
     try:
         resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU, MOST_CPU))
         tests = [request.config.stash[TESTS][name] for name in names]
-        status = NOTICED if _some_fails(tests, request.node) else UNNOTICED
+        status = _first_that_fails(tests, request.node)
     finally:
         os._exit(status)
 
 
-def _some_fails(tests: list[pytest.Item], of_mutant: pytest.Item) -> bool:
-    """`of_mutant` is the test that runs now. It ends before the others, and is named as the last, so that the session goes on."""
+def _first_that_fails(tests: list[pytest.Item], of_mutant: pytest.Item) -> int:
+    """Its number, from 1, or 0.
+
+    `of_mutant` is the test that runs now. It ends before the others, and is named as the last, so that the session goes on.
+    """
     of_mutant.session._setupstate.teardown_exact(tests[0] if tests else of_mutant)  # noqa: SLF001
-    for test, following in pairwise([*tests, of_mutant]):
+    for number, (test, following) in enumerate(pairwise([*tests, of_mutant]), 1):
         if any(report.failed for report in runtestprotocol(test, log=False, nextitem=following)):
-            return True
-    return False
+            return min(number, ENDED)
+    return UNNOTICED
