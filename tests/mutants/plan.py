@@ -23,6 +23,7 @@ LAST_FAILED: Final = CACHE / "v" / "cache" / "lastfailed"  # without a change: t
 TESTS: Final[pytest.StashKey[dict[str, pytest.Item]]] = pytest.StashKey()
 
 MOST: Final = 100  # tests of a mutant
+FEW: Final = 4  # as many may have run what a process does once and keeps; what was kept concerns others, too
 
 # What is changed, and the tests that may notice it, the nearest first.
 TARGETS: Final = {
@@ -64,9 +65,10 @@ def write(mutants: Iterable[Mutant], folders: Mapping[str, list[str]]) -> list[s
         functions[mutant.path, mutant.function].update(mutant.lines)
     for mutant in mutants:
         found = set().union(*(by_line[mutant.path][line] for line in mutant.lines)) - failed
-        tests = sorted(found, key=ranks[mutant.path].__getitem__)
         own = {line: by_line[mutant.path][line] for line in functions[mutant.path, mutant.function]}
-        tests = by_turns(tests, own)[:MOST]
+        tests = chosen(
+            found, own, {test: rank for test, rank in ranks[mutant.path].items() if test not in failed}
+        )
         rows.append((asdict(mutant), tests))
         needed.update(tests)
     PLAN.write_text(json.dumps(rows))
@@ -98,6 +100,16 @@ def ranks_of(by_line: Mapping[int, set[str]], folders: Sequence[str]) -> dict[st
         ranks[test] = alike[same], -len(same), _distance(test, folders), test
         alike[same] += 1
     return ranks
+
+
+def chosen(
+    found: Iterable[str], by_line: Mapping[int, set[str]], ranks: Mapping[str, tuple[object, ...]]
+) -> list[str]:
+    """The tests to try, in this order: those found, and where these are few all of the file."""
+    tests = by_turns(sorted(found, key=ranks.__getitem__), by_line)
+    if len(tests) <= FEW:
+        tests += sorted(ranks.keys() - set(tests), key=ranks.__getitem__)
+    return tests[:MOST]
 
 
 def by_turns(tests: Iterable[str], by_line: Mapping[int, set[str]]) -> list[str]:

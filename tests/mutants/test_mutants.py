@@ -8,7 +8,7 @@ import pytest
 from tests.changed_source import functions_of
 from tests.mutants import mutants
 from tests.mutants.mutants import listed, mutants_of
-from tests.mutants.plan import TARGETS, by_turns, files, ranks_of
+from tests.mutants.plan import TARGETS, by_turns, chosen, files, ranks_of
 
 SOURCE = """
 from contextlib import contextmanager
@@ -97,6 +97,13 @@ def test_tests_take_turns_by_what_they_run_of_a_function() -> None:
     """`ends` is the only one that leaves the function at its first line."""
     by_line = {8: {"all", "other", "ends"}, 9: {"all", "other"}}
     assert by_turns(["all", "other", "ends"], by_line) == ["all", "ends", "other"]
+
+
+def test_what_few_tests_ran_is_tried_by_all_of_the_file() -> None:
+    """A process may do once and keep what all of them use."""
+    ranks = {test: (test,) for test in "fedcba"}
+    assert chosen({"e"}, {8: {"e"}}, ranks) == ["e", "a", "b", "c", "d", "f"]
+    assert chosen(set("fedcb"), {8: set(ranks)}, ranks) == ["b", "c", "d", "e", "f"]
 
 
 def test_targets_and_listed_mutants_are_of_files_that_exist() -> None:
