@@ -39,7 +39,6 @@ class CodeUsedAgain(Exception):
     """A code that was exchanged before. The view decides whether its token is revoked."""
 
     def __init__(self, grant: Grant, used_at: datetime) -> None:
-        super().__init__()
         self.grant = grant
         self.used_at = used_at
 
@@ -50,14 +49,13 @@ class CodeGrant(AuthorizationCodeGrant):
     def prepare_authorization_response(
         self, request: Request, token: dict[str, str], headers: dict[str, str], body: None, status: int
     ) -> tuple[dict[str, str], None, int]:
-        return headers | {"Location": answer_url(request.redirect_uri, token.items())}, body, status
+        return {"Location": answer_url(request.redirect_uri, token.items())}, body, status
 
 
 class WrongRedirectUri(Exception):
     """An exchange whose `redirect_uri` isn't that of the authorization request. Empty: it named none."""
 
     def __init__(self, grant: Grant, redirect_uri: str) -> None:
-        super().__init__()
         self.grant = grant
         self.redirect_uri = redirect_uri
 
@@ -68,9 +66,7 @@ class Server(oauth2.Server):
     def __init__(self, validator: "Validator", **kwargs: Any) -> None:
         super().__init__(validator, **kwargs)
         self.auth_grant = CodeGrant(validator)
-        self.auth_grant.refresh_token = False
         self.auth_grant.custom_validators.pre_auth.extend([check_response_type, check_challenge])
-        self._grant_types = {"authorization_code": self.auth_grant}
         self._response_types = {"code": self.auth_grant}
 
     def validate_token_request(self, request: Request) -> None:
@@ -88,7 +84,6 @@ class Server(oauth2.Server):
 
 
 def check_response_type(request: Request) -> dict[str, Any]:
-    request.response_mode = "query"  # the only one
     if request.response_type not in (None, "code"):
         raise errors.UnsupportedResponseTypeError(request=request)
     return {}
@@ -142,7 +137,6 @@ class Validator(OAuth2Validator):
         return (
             not grant.is_expired()
             and not grant.withdrawn
-            and grant.user.is_active
             and may(role_in(grant.business, grant.user), StoreRole.MANAGER)
             and _verifies(request.code_verifier, grant.code_challenge)
             and _leads_back(request.redirect_uri, grant)

@@ -15,7 +15,7 @@ from rest_framework.test import APIRequestFactory
 from rest_framework.views import APIView
 
 from accounts.models import Business
-from installations.authentication import RequiresScope, TokenAuthentication
+from installations.authentication import RequiresScope, TokenAuthentication, record_use
 from installations.models import Installation
 from installations.services import issue_token, uninstall
 from marketplace.models import App, AppVersion
@@ -68,12 +68,22 @@ def test_token_scheme_is_read_in_any_case(installation: Installation) -> None:
 
 @pytest.mark.spec("Errors", "401 no, bad or revoked credential, with WWW-Authenticate: Bearer")
 @pytest.mark.parametrize(
-    "header",
-    [None, "", "Bearer", "Bearer ", "Bearer a b", "Basic eDp5", "fbat_x", "Bearer fbat_nobody", "Bearer é"],
+    ("header", "told"),
+    [
+        *((header, "Send the access token in the header") for header in (None, "")),
+        *(
+            (header, "must read: Bearer <token>")
+            for header in ("Bearer", "Bearer ", "Bearer a b", "Basic eDp5", "fbat_x")
+        ),
+        *((header, "is unknown or has been revoked") for header in ("Bearer fbat_nobody", "Bearer é")),
+    ],
 )
-def test_token_missing_malformed_or_unknown_is_401(installation: Installation, header: str | None) -> None:
+def test_token_missing_malformed_or_unknown_is_401(
+    installation: Installation, header: str | None, told: str
+) -> None:
     response = call(header)
     assert response.status_code == 401
+    assert told in response.data["message"]
     assert response["WWW-Authenticate"].startswith("Bearer ")
     assert set(response.data) == {"statusCode", "message", "error"}
     assert response.data["error"] == "Unauthorized"
@@ -124,8 +134,29 @@ def test_scope_approved_but_not_agreed_to_says_who_can_help(app: App, shop: Busi
     assert call(bearer(installed), method="post").status_code == 201
 
 
+@pytest.mark.parametrize("asks_for_it", ["the working copy", "the approved version"])
+def test_scope_that_no_store_could_agree_to_is_only_missing(
+    asks_for_it: str, app: App, shop: Business, sandbox: Business
+) -> None:
+    """A store's version doesn't ask for it, or the store is its developer's and runs the working copy."""
+    in_working_copy = asks_for_it == "the working copy"
+    version = AppVersion.objects.create(
+        app=app, number=1, scopes=["read_orders"] if in_working_copy else ["read_orders", "write_orders"]
+    )
+    App.objects.update(
+        approved_version=version,
+        scopes=["read_orders", "write_orders"] if in_working_copy else ["read_orders"],
+    )
+    app.refresh_from_db()
+    installed = factories.installation(app, shop if in_working_copy else sandbox)
+    response = call(bearer(installed), method="post")
+    assert response.status_code == 403
+    assert response.data["message"].endswith("which the token does not have.")
+
+
 def test_scope_of_a_method_the_view_does_not_have_is_405(installation: Installation) -> None:
     assert call(bearer(installation), method="delete").status_code == 405
+    assert call(bearer(installation), method="options").status_code == 200
 
 
 def test_scope_none_asks_for_nothing_but_a_token(installation: Installation) -> None:
@@ -160,16 +191,27 @@ class _Fixed(TokenAuthentication):
 
 
 def test_use_is_written_at_most_once_a_minute(
-    installation: Installation, django_assert_num_queries: Any
+    installation: Installation, shop: Business, django_assert_num_queries: Any
 ) -> None:
+    other = factories.installation(installation.app, shop)
     with time_machine.travel(NOW, tick=False) as traveller:
         with django_assert_num_queries(2):
             call(bearer(installation))
         traveller.shift(timedelta(seconds=59))
         with django_assert_num_queries(1):
             call(bearer(installation))
-        assert Installation.objects.get().last_used_at == NOW
+        assert Installation.objects.get(pk=installation.pk).last_used_at == NOW
         traveller.shift(timedelta(seconds=1))
         with django_assert_num_queries(2):
             call(bearer(installation))
-        assert Installation.objects.get().last_used_at == NOW + timedelta(minutes=1)
+        assert Installation.objects.get(pk=installation.pk).last_used_at == NOW + timedelta(minutes=1)
+    other.refresh_from_db()
+    assert other.last_used_at is None
+
+
+def test_use_that_another_call_has_just_written_is_left(installation: Installation) -> None:
+    both = [Installation.objects.get(pk=installation.pk) for _ in range(2)]
+    for seconds, seen in enumerate(both):
+        record_use(seen, NOW + timedelta(seconds=seconds))
+    installation.refresh_from_db()
+    assert installation.last_used_at == NOW

@@ -15,6 +15,7 @@ from marketplace.models import App
 from tests import factories
 from tests.installations.oauth_client import (
     CHALLENGE,
+    FORM,
     PKCE,
     SECRET,
     VERIFIER,
@@ -197,11 +198,13 @@ def test_error_after_a_form_of_ours_goes_by_a_page(listed: App, mira: User) -> N
         "Basic bm9jb2xvbg==",
         "Basic //8=",
         "Bearer fbat_x",
+        "another scheme",
     ],
 )
 def test_wrong_client_refused(listed: App, mira: User, authorization: str | None) -> None:
     code = code_for(mira, listed)
-    header = basic(listed, "wrong") if authorization == "wrong" else authorization
+    made = {"wrong": basic(listed, "wrong"), "another scheme": basic(listed).replace("Basic", "Bearer")}
+    header = made.get(authorization or "", authorization)
     assert_refused(exchange(listed, code, authorization=header), 401, "invalid_client")
     assert exchange(listed, code).status_code == 200  # the code is still good
 
@@ -213,6 +216,22 @@ def test_wrong_secret_in_the_body_refused(listed: App, mira: User) -> None:
             listed, code, authorization=None, client_id=listed.client_id, client_secret=secret
         )
         assert_refused(response, 401, "invalid_client")
+
+
+@pytest.mark.spec("Contract 9 OAuth", "A wrong client is told before anything that is wrong with the request")
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/oauth/token", "grant_type=authorization_code&code=a&code=b"),
+        ("/oauth/token", "code=a"),
+        ("/oauth/token", "grant_type=password"),
+        ("/oauth/revoke", ""),
+    ],
+)
+def test_wrong_client_is_told_before_a_bad_request(listed: App, path: str, body: str) -> None:
+    headers = {"authorization": basic(listed, "wrong")}
+    response = Client().post(path, body, content_type=FORM, headers=headers)
+    assert response.status_code == 401
 
 
 def test_space_around_a_secret_is_named(listed: App, mira: User) -> None:

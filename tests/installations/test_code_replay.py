@@ -1,0 +1,49 @@
+"""A code used again, where the cache that counts its uses is away."""
+
+import logging
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+
+from accounts.models import User
+from installations import code_replay
+from marketplace.models import App
+from tests.installations.oauth_client import call, code_for, exchange
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+BACKEND = "django.core.cache.backends.redis.RedisCache"
+AWAY = {"default": {"BACKEND": BACKEND, "LOCATION": "redis://127.0.0.1:1/0"}}
+
+
+@pytest.mark.redis
+@pytest.mark.parametrize(("seconds", "status"), [(-1, 200), (0, 401)])
+def test_only_the_clock_decides_while_redis_is_down(
+    listed: App, mira: User, settings: Any, caplog: pytest.LogCaptureFixture, seconds: int, status: int
+) -> None:
+    """A use that came before the exchange was recorded ends nothing."""
+    settings.CACHES = AWAY
+    with time_machine.travel(NOW, tick=False) as clock:
+        code = code_for(mira, listed)
+        token = exchange(listed, code).json()["access_token"]
+        clock.shift(timedelta(seconds=seconds))
+        assert exchange(listed, code).json()["error"] == "invalid_grant"
+        assert call(token).status_code == status
+    said = [each for each in caplog.records if each.name == code_replay.__name__]
+    assert said
+    assert all(each.levelno == logging.WARNING and each.exc_info for each in said)
+
+
+@pytest.mark.redis
+def test_use_that_was_never_counted_hides_no_other(listed: App, mira: User, settings: Any) -> None:
+    """It began while Redis was down, and ends when Redis is back."""
+    code = code_for(mira, listed)
+    token = exchange(listed, code).json()["access_token"]
+    there = settings.CACHES
+    settings.CACHES = AWAY
+    with code_replay.use_of(code):
+        settings.CACHES = there
+    with code_replay.use_of(code):
+        assert exchange(listed, code).json()["error"] == "invalid_grant"
+    assert call(token).status_code == 200
