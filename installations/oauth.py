@@ -183,12 +183,10 @@ class AuthorizationValidator(Validator):
     """For authorization requests. `offered` is what the signed-in person would install."""
 
     def __init__(self, app: App, offered: App | AppVersion) -> None:
-        super().__init__()
         self.app = app
         self.offered = offered
 
     def validate_client_id(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> bool:
-        request.client = self.app
         return bool(client_id == self.app.client_id)
 
     def validate_redirect_uri(

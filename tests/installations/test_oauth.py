@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -17,6 +18,7 @@ from accounts.services import staff
 from installations import code_replay, services
 from installations.enums import HistoryKind
 from installations.models import Grant, Installation
+from installations.queries import MAY_REVIEW
 from installations.services import approval
 from installations.services.approval import follow
 from marketplace.models import App
@@ -343,8 +345,13 @@ def test_unlisted_app_is_a_403_page_for_all_but_its_developer(
 
 
 @pytest.mark.spec("Contract 9 OAuth", "A wrong role is a 403 page")
-def test_reviewer_can_not_install(listed: App) -> None:
+@pytest.mark.parametrize("lacks", ["a submission", "the right to review", "both"])
+def test_reviewer_can_not_install(listed: App, lacks: str) -> None:
     reviewer = User.objects.create_user("r@example.com", name="Rae", role=Role.REVIEWER, is_staff=True)
+    if lacks == "a submission":
+        reviewer.user_permissions.add(Permission.objects.get(codename=MAY_REVIEW.partition(".")[2]))
+    elif lacks == "the right to review":
+        factories.submit(listed)
     response = browser(reviewer).get(address(listed))
     assert response.status_code == 403
     assert b"Use another account" in response.content

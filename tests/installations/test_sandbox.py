@@ -12,6 +12,7 @@ from common.errors import Conflict, NotFound
 from common.secrets import digest
 from installations import services
 from installations.models import Installation
+from installations.services.review_installs import review_uninstall
 from installations.signals import installation_changed, installation_created, installation_removed
 from marketplace.models import App, AppVersion
 from marketplace.scopes import SCOPES
@@ -225,6 +226,22 @@ def test_parallel_test_installs_make_one_installation(app: App, dana: User) -> N
         tokens = {call.result() for call in [pool.submit(press) for _ in range(6)]}
     assert len(tokens) == 6
     assert Installation.objects.get().token_digest in {digest(token) for token in tokens}
+
+
+def test_reviewer_ends_only_the_own_test_install_of_that_app(app: App, dana: User) -> None:
+    other = factories.app(dana)
+    stores = [
+        factories.business(factories.reviewer(f"{name}@example.com"), is_sandbox=True)
+        for name in ("rita", "otto")
+    ]
+    rita, otto = (
+        {each: factories.installation(each, store, is_review=True) for each in (app, other)}
+        for store in stores
+    )
+    bought = factories.installation(factories.app(dana), stores[0], is_review=False)
+    for each in (app, bought.app):
+        review_uninstall(app=each, reviewer=stores[0].owner)
+    assert set(Installation.objects.active()) == {rita[other], *otto.values(), bought}
 
 
 @pytest.mark.postgres

@@ -27,7 +27,7 @@ FEW: Final = 4  # as many may have run what a process does once and keeps; what 
 
 # What is changed, and the tests that may notice it, the nearest first.
 TARGETS: Final = {
-    "installations": "installations appapi merchants developers webhooks",
+    "installations": "installations appapi merchants developers webhooks test_same_rules.py",
     "extensions/reach_requests.py": "extensions merchants",
     "extensions/hooks": "extensions stores storefront merchants developers appapi sdk streams installations",
     "webhooks/services/erasure.py": "webhooks merchants developers/portal activity config/test_service_levels.py",
