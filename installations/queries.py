@@ -211,6 +211,6 @@ def reasons_of(app: App, since: datetime, *, most: int) -> list[HistoryEntry]:
     real = {"installation__is_test": False, "installation__business__is_sandbox": False}
     ended = HistoryEntry.objects.filter(
         installation__app=app, installation__uninstalled_at__gte=since, kind=HistoryKind.UNINSTALLED, at__gte=since,
-        actor__isnull=False, **real,
+        **real,
     )  # fmt: skip
     return list(ended.exclude(note="").select_related("installation__business").order_by("-at")[:most])

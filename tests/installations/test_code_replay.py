@@ -1,6 +1,7 @@
-"""A code used again, where the cache that counts its uses is away."""
+"""A code used again, at once with others and where the cache that counts its uses is away."""
 
 import logging
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -45,5 +46,16 @@ def test_use_that_was_never_counted_hides_no_other(listed: App, mira: User, sett
     with code_replay.use_of(code):
         settings.CACHES = there
     with code_replay.use_of(code):
+        assert exchange(listed, code).json()["error"] == "invalid_grant"
+    assert call(token).status_code == 200
+
+
+def test_use_that_meets_the_last_of_others_ends_nothing(listed: App, mira: User) -> None:
+    code = code_for(mira, listed)
+    token = exchange(listed, code).json()["access_token"]
+    with ExitStack() as later:
+        with code_replay.use_of(code) as earlier:
+            later.enter_context(code_replay.use_of(code))
+            assert not earlier.is_alone()
         assert exchange(listed, code).json()["error"] == "invalid_grant"
     assert call(token).status_code == 200

@@ -348,6 +348,7 @@ def test_unlisted_app_is_a_403_page_for_all_but_its_developer(
 @pytest.mark.parametrize("lacks", ["a submission", "the right to review", "both"])
 def test_reviewer_can_not_install(listed: App, lacks: str) -> None:
     reviewer = User.objects.create_user("r@example.com", name="Rae", role=Role.REVIEWER, is_staff=True)
+    factories.business(reviewer, is_sandbox=True)
     if lacks == "a submission":
         reviewer.user_permissions.add(Permission.objects.get(codename=MAY_REVIEW.partition(".")[2]))
     elif lacks == "the right to review":

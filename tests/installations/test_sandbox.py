@@ -238,10 +238,10 @@ def test_reviewer_ends_only_the_own_test_install_of_that_app(app: App, dana: Use
         {each: factories.installation(each, store, is_review=True) for each in (app, other)}
         for store in stores
     )
-    bought = factories.installation(factories.app(dana), stores[0], is_review=False)
+    bought = factories.installation(factories.app(dana), stores[1], is_review=False)
     for each in (app, bought.app):
-        review_uninstall(app=each, reviewer=stores[0].owner)
-    assert set(Installation.objects.active()) == {rita[other], *otto.values(), bought}
+        review_uninstall(app=each, reviewer=stores[1].owner)
+    assert set(Installation.objects.active()) == {*rita.values(), otto[other], bought}
 
 
 @pytest.mark.postgres

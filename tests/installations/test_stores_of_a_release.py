@@ -13,9 +13,9 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 BEFORE, AFTER = NOW - timedelta(hours=1), NOW + timedelta(hours=1)
 
 
-def converted(app: App, at: datetime) -> Installation:
+def with_entry(app: App, kind: HistoryKind, at: datetime) -> Installation:
     made = factories.installation(app, factories.business(app.developer), installed_at=BEFORE)
-    HistoryEntry.objects.create(installation=made, kind=HistoryKind.CONVERTED, at=at)
+    HistoryEntry.objects.create(installation=made, kind=kind, at=at)
     return made
 
 
@@ -26,9 +26,10 @@ def test_release_counts_the_stores_that_had_the_app_at_its_approval(
     counted = {
         factories.installation(app, shop, installed_at=BEFORE),
         factories.installation(app, factories.business(mira), installed_at=NOW),
-        converted(app, at=BEFORE),
+        with_entry(app, HistoryKind.CONVERTED, BEFORE),
+        with_entry(app, HistoryKind.TERMS_CHANGED, NOW),
     }
-    converted(app, at=NOW)
+    with_entry(app, HistoryKind.CONVERTED, NOW)
     factories.installation(app, factories.business(mira), installed_at=AFTER)
     factories.installation(factories.app(app.developer), factories.business(mira), installed_at=BEFORE)
     factories.installation(app, sandbox, installed_at=BEFORE, is_test=False)

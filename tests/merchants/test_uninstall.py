@@ -14,6 +14,7 @@ from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from installations.services import uninstall
 from marketplace.models import App
+from tests import factories
 from tests.merchants.pages import installed, listed_app, page_of
 from tests.pages import signed_in, text_of
 from tests.receivers import Receiver
@@ -112,6 +113,12 @@ def test_reason_reaches_the_developer(
 ) -> None:
     """In one line that may stay empty. What is said about a test install is of no store."""
     uninstall(installation=installed(stars, sandbox), by=dana, reason="Only trying")
+    uninstall(installation=installed(factories.app(dana), active.business), by=dana, reason="Of another app")
+    silent = factories.business(active.business.owner, name="Silent store")
+    uninstall(installation=installed(stars, silent), by=silent.owner)
+    HistoryEntry.objects.create(
+        installation=active, kind=HistoryKind.AGREED, at=T0, note="A scope", actor=dana
+    )
     refused = browser.post(page_of(active, "uninstall/"), {"reason": "x" * 201})
     assert refused.status_code == 422
     assert call(active) == 200
@@ -120,7 +127,8 @@ def test_reason_reaches_the_developer(
     shown = text_of(signed_in(dana).get(f"/portal/apps/{stars.slug}/analytics/?range=7d"))
     assert "Prints each order &lt;twice&gt;" in shown
     assert escape(active.business.name) in shown
-    assert "Only trying" not in shown
+    for other in ("Only trying", "Of another app", "Silent store", "A scope"):
+        assert other not in shown
 
 
 def test_uninstall_needs_a_press(browser: Client, active: Installation) -> None:
