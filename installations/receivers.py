@@ -106,8 +106,6 @@ def remember_scopes(sender: Any, *, app: App, changed: Collection[str], now: dat
         return
     tests = Installation.objects.active().with_app().filter(app=app, is_test=True)
     own = [each for each in tests.defer("webhook_secret") if each.follows_working_copy]
-    for each in own:
-        each.app = app
     history.record_all(((each, HistoryKind.SCOPES_FOLLOWED, "") for each in own), at=now)
 
 

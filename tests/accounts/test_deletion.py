@@ -8,12 +8,14 @@ import pytest
 from django.core import mail
 from django.db import connection
 from django.test import Client, TestCase
+from django.test.utils import CaptureQueriesContext
 
 from accounts.enums import Role
 from accounts.models import Business, DeveloperToken, SecurityEvent, User
 from accounts.services.deletion import delete_account
 from accounts.signals import account_deleted
-from installations.models import Installation
+from installations.models import Grant, Installation
+from installations.services.authorization import authorize
 from marketplace.models import App, AppVersion, Submission
 from stores.enums import OPEN, OrderStatus
 from stores.models import Order, Product, StoreTotals
@@ -98,9 +100,21 @@ def test_row_says_nobody_and_the_address_can_register_again(dana: User, app: App
 
 
 def test_apps_of_a_developer_end_and_each_uninstall_asks_for_erasure(
-    dana: User, app: App, installation: Installation, app_of_sam: App, sandbox: Business
+    dana: User,
+    app: App,
+    installation: Installation,
+    app_of_sam: App,
+    sandbox: Business,
+    mira: User,
+    shop: Business,
 ) -> None:
     other = factories.installation(app_of_sam, sandbox)
+    of_mira = factories.installation(app_of_sam, shop)
+    for user, store in ((dana, sandbox), (mira, shop)):
+        authorize(
+            app=app_of_sam, version=app_of_sam.approved_version, business=store, user=user,
+            scopes=app_of_sam.approved_scopes, narrows=False, redirect_uri="", names_redirect_uri=False, code=user.email,
+        )  # fmt: skip
     listed = factories.app(dana, name="Slow Seller")
     factories.approve(listed)
     Submission.objects.update(developer_name="Dana")
@@ -114,12 +128,17 @@ def test_apps_of_a_developer_end_and_each_uninstall_asks_for_erasure(
         each.refresh_from_db()
         assert not each.is_active
         assert Erasure.objects.get(installation=each).due_at == each.data_erasure_at
+    of_mira.refresh_from_db()
+    assert of_mira.is_active
+    assert [each.user for each in Grant.objects.all()] == [mira]
 
 
 def test_developer_with_an_app_in_a_store_stays(dana: User, shop: Business, app: App) -> None:
     factories.approve(app)
     installed = factories.installation(app, shop, is_test=False)
-    page = unescaped(signed_in(dana).get(DELETE))
+    with CaptureQueriesContext(connection) as statements:
+        page = unescaped(signed_in(dana).get(DELETE))
+    assert not any("FOR UPDATE" in each["sql"] for each in statements)  # who only looks keeps no one waiting
     assert f"{app.name} is installed in 1 store" in page
     assert f'href="/portal/apps/{app.slug}/members/"' in page
     assert 'name="email"' not in page

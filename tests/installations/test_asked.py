@@ -68,6 +68,7 @@ def test_version_counts_until_it_is_taken_back(
         (hours(2), hours(1), NOW, ORDERS),  # with a later one
         (NOW, None, NOW, ORDERS),
         (None, None, NOW, ORDERS),
+        (None, hours(1), hours(2), ORDERS),
     ],
 )
 def test_store_was_asked_about_a_version_in_steps_when_it_came_to_it(
@@ -107,6 +108,13 @@ def test_reason_is_the_newest_that_was_given_up_to_the_version_of_the_store(app:
     assert asked_since(store, PRODUCTS).since == {"read_products": "1.0.0"}
     App.objects.update(rolling_version=None, earlier_version=None)
     assert asked_since(Installation.objects.with_app().get()).reason == "To sort them."
+
+
+def test_reason_of_an_earlier_version_is_no_reason_for_a_later_scope(app: App, shop: Business) -> None:
+    factories.approve(app, scopes=PRODUCTS, version="1.0.0", scope_reason="To show them.")
+    factories.approve(app, scopes=PRODUCTS + ORDERS, version="1.1.0", scope_reason="")
+    store = factories.installation(app, shop, granted_scopes=PRODUCTS)
+    assert asked_since(store) == AskedScopes({"read_orders": "1.1.0"}, "")
 
 
 def test_nothing_is_read_where_nothing_is_asked_for(
