@@ -117,6 +117,7 @@ def test_apps_of_a_developer_end_and_each_uninstall_asks_for_erasure(
         )  # fmt: skip
     listed = factories.app(dana, name="Slow Seller")
     factories.approve(listed)
+    tried = factories.installation(listed, Business.objects.sandbox_of(app_of_sam.developer))
     Submission.objects.update(developer_name="Dana")
     deleted(dana)
     assert {*AppVersion.objects.filter(app__developer=dana).values_list("developer_name", flat=True)} == {""}
@@ -124,7 +125,7 @@ def test_apps_of_a_developer_end_and_each_uninstall_asks_for_erasure(
     assert not App.objects.live().filter(developer=dana).exists()
     assert App.objects.live().filter(pk=app_of_sam.pk).exists()
     assert Client().get(f"/marketplace/{listed.slug}/").status_code == 404
-    for each in (installation, other):
+    for each in (installation, other, tried):
         each.refresh_from_db()
         assert not each.is_active
         assert Erasure.objects.get(installation=each).due_at == each.data_erasure_at

@@ -33,6 +33,7 @@ def test_history_keeps_the_scopes_that_a_save_gave_the_own_test_install(
     version = factories.approve(app)
     App.objects.update(status="DRAFT")
     factories.installation(app, Business.objects.sandbox_of(sam), followed_version=version)
+    update_app(app=app, changes={"name": "Other name"}, now=NOW)
     update_app(app=app, changes={"scopes": ["read_orders"]}, now=NOW + HOUR)
     entry = HistoryEntry.objects.get(kind=HistoryKind.SCOPES_FOLLOWED)
     assert (entry.installation, entry.at, entry.scopes) == (own, NOW + HOUR, ["read_orders"])

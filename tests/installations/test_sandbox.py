@@ -14,7 +14,7 @@ from installations import services
 from installations.models import Installation
 from installations.services.review_installs import review_uninstall
 from installations.signals import installation_changed, installation_created, installation_removed
-from marketplace.models import App, AppVersion
+from marketplace.models import App, AppTotals, AppVersion
 from marketplace.scopes import SCOPES
 from tests import factories
 
@@ -226,6 +226,23 @@ def test_parallel_test_installs_make_one_installation(app: App, dana: User) -> N
         tokens = {call.result() for call in [pool.submit(press) for _ in range(6)]}
     assert len(tokens) == 6
     assert Installation.objects.get().token_digest in {digest(token) for token in tokens}
+
+
+def test_installs_count_in_stores_and_not_on_sandboxes(
+    app: App, dana: User, mira: User, shop: Business
+) -> None:
+    factories.approve(app)
+    terms = services.Terms(is_test=False, granted_scopes=[])
+    stores = (shop, factories.business(mira), factories.business(mira))
+    installs = [
+        services.install(app=app, business=each, installed_by=mira, terms=terms).installation
+        for each in stores
+    ]
+    services.test_install(app=app, developer=dana)
+    assert AppTotals.objects.get(app=app).installs == 3
+    services.uninstall(installation=installs[0])
+    services.test_uninstall(app=app, developer=dana)
+    assert AppTotals.objects.get(app=app).installs == 2
 
 
 def test_reviewer_ends_only_the_own_test_install_of_that_app(app: App, dana: User) -> None:
