@@ -218,7 +218,7 @@ def test_wrong_secret_in_the_body_refused(listed: App, mira: User) -> None:
         assert_refused(response, 401, "invalid_client")
 
 
-@pytest.mark.spec("Contract 9 OAuth", "A wrong client is told before anything that is wrong with the request")
+@pytest.mark.spec("Contract 9 Order of errors", "A wrong client is refused before a bad request")
 @pytest.mark.parametrize(
     ("path", "body"),
     [
@@ -228,7 +228,7 @@ def test_wrong_secret_in_the_body_refused(listed: App, mira: User) -> None:
         ("/oauth/revoke", ""),
     ],
 )
-def test_wrong_client_is_told_before_a_bad_request(listed: App, path: str, body: str) -> None:
+def test_wrong_client_is_refused_before_a_bad_request(listed: App, path: str, body: str) -> None:
     headers = {"authorization": basic(listed, "wrong")}
     response = Client().post(path, body, content_type=FORM, headers=headers)
     assert response.status_code == 401
