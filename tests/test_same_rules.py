@@ -92,6 +92,16 @@ def granted(cast: Cast) -> None:
             factories.installation(
                 app, store, is_test=test, is_review=review, granted_scopes=held, narrowed_scopes=narrowed, uninstalled_at=NOW,
             )  # fmt: skip
+    for of_versions in product(SCOPES, repeat=2):  # their release is halted
+        app = factories.app(cast.dana)
+        earlier, newest = (factories.approve(app, scopes=scopes) for scopes in of_versions)
+        App.objects.filter(pk=app.pk).update(
+            approved_version=earlier, earlier_version=earlier, rolling_version=newest
+        )
+        for followed in (earlier, newest):
+            factories.installation(
+                app, cast.shop, granted_scopes=["read_orders"], followed_version=followed, uninstalled_at=NOW
+            )
 
 
 def subscribed(cast: Cast) -> None:
