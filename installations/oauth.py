@@ -67,6 +67,7 @@ class Server(oauth2.Server):
         super().__init__(validator, **kwargs)
         self.auth_grant = CodeGrant(validator)
         self.auth_grant.custom_validators.pre_auth.extend([check_response_type, check_challenge])
+        self._grant_types = {"authorization_code": self.auth_grant}
         self._response_types = {"code": self.auth_grant}
 
     def validate_token_request(self, request: Request) -> None:

@@ -57,7 +57,7 @@ def offered(*, app: App, user: User) -> App | AppVersion | None:
         return app
     if user.role == Role.REVIEWER:
         return app if app.status == AppStatus.PENDING_REVIEW and user.has_perm(MAY_REVIEW) else None
-    return app.approved_version
+    return app.approved_version if installs_listed_apps(user) else None
 
 
 def installs_listed_apps(user: User) -> bool:
