@@ -43,14 +43,11 @@ class Admission:
 
 
 def breakers_of(hooks: Iterable[LiveHook]) -> dict[HookKey, Breaker]:
-    """The breakers of hooks that have failed before."""
+    """The breakers of hooks that have failed before, and of others on the same installations."""
     keys = {hook.key for hook in hooks}
     if not keys:
         return {}
-    rows = Breaker.objects.filter(
-        installation__in={installation for installation, _ in keys},
-        definition__in={definition for _, definition in keys},
-    )
+    rows = Breaker.objects.filter(installation__in={installation for installation, _ in keys})
     return {(row.installation_id, row.definition_id): row for row in rows}
 
 

@@ -46,21 +46,22 @@ class Health:
 
     @property
     def share_failed(self) -> float:
-        return self.failed / self.asked if self.asked else 0.0
+        """Of one call or more."""
+        return self.failed / self.asked
 
 
-def health_of(calls: QuerySet[HookCall], *, now: datetime | None = None) -> Health:
+def health_of(calls: QuerySet[HookCall]) -> Health:
     """One statement, supported by an index on installation or definition."""
-    since = (now or timezone.now()) - WINDOW
+    since = timezone.now() - WINDOW
     newest = calls.filter(called_at__gt=since).order_by("-called_at")
     return _health(list(newest.values_list("outcome", "duration_ms", "called_at")[:NEWEST]))
 
 
 def healths_of(
-    calls: QuerySet[HookCall], hooks: Iterable[Definition], *, now: datetime | None = None
+    calls: QuerySet[HookCall], hooks: Iterable[Definition], *, now: datetime
 ) -> dict[UUID, Health]:
     """Of each hook, by definition id. One statement."""
-    since = (now or timezone.now()) - WINDOW
+    since = now - WINDOW
     newest = calls.filter(called_at__gt=since).order_by("-called_at")
     rows: dict[UUID, list[_CallRow]] = {each.pk: [] for each in hooks}
     wanted = Q(pk__in=())

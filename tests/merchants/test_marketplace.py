@@ -539,9 +539,11 @@ def test_listing_claims_nothing_of_few_deliveries(
     assert ("in 0.2 s on average" in html) == bool(shown)
 
 
-@pytest.mark.parametrize(("calls", "is_test"), [(99, False), (100, False), (100, True)])
-def test_listing_shows_how_production_hooks_answer(
-    client: Client, dana: User, shop: Business, calls: int, is_test: bool
+@pytest.mark.parametrize(
+    ("calls", "is_test", "days_ago"), [(99, False, 6), (100, False, 6), (100, True, 6), (100, False, 8)]
+)
+def test_listing_shows_how_production_hooks_answered_lately(
+    client: Client, dana: User, shop: Business, calls: int, is_test: bool, days_ago: int
 ) -> None:
     app = factories.app(dana, slug="stars", webhook_url="https://stars.example.com/hooks")
     save_manifest(app=app, developer=dana, document={"hooks": [hook()]})
@@ -553,14 +555,14 @@ def test_listing_shows_how_production_hooks_answer(
             installation=installation,
             definition=definition,
             hook_point=definition.key,
-            called_at=timezone.now(),
+            called_at=timezone.now() - timedelta(days=days_ago),
             duration_ms=300,
             outcome=CallOutcome.ANSWERED,
         )
         for _ in range(calls)
     )
     shown = "100%" in app_page(client, app)
-    assert shown == (calls >= 100 and not is_test)
+    assert shown == (calls >= 100 and not is_test and days_ago < 7)
     assert ("usually within 0.3 s" in app_page(client, app)) == shown
 
 

@@ -29,7 +29,7 @@ FEW: Final = 4  # as many may have run what a process does once and keeps; what 
 TARGETS: Final = {
     "installations": "installations appapi merchants developers webhooks test_same_rules.py",
     "extensions/reach_requests.py": "extensions merchants",
-    "extensions/hooks": "extensions stores storefront merchants developers appapi sdk streams installations",
+    "extensions/hooks": "extensions stores storefront merchants developers appapi sdk streams installations config/test_watched.py",
     "webhooks/services/erasure.py": "webhooks merchants developers/portal activity config/test_service_levels.py",
     "stores/services/payments.py": "stores storefront appapi merchants extensions/hooks config/test_waiting_for_strangers.py",
     "marketplace/services": "marketplace developers merchants accounts wire",

@@ -255,8 +255,11 @@ def test_fields_of_each_method_are_checked(
         ("checkout.payment_methods", {"methods": 5}, 1),
         ("checkout.payment_methods", {"methods": [5, {"id": "a", "name": "A", "icon": 5}]}, 2),
         ("checkout.payment_methods", {"methods": [], "paymentUrl": "no"}, 0),
+        ("checkout.payment_methods", [5], 1),
         ("checkout.create_payment", {"paymentUrl": 5, "expiresAt": 5}, 2),
+        ("checkout.create_payment", [], 1),
         (SHIPPING, {"fee": 5, "paymentUrl": "no", "expiresAt": "soon"}, 0),
+        (SHIPPING, {"fee": 5, "methods": [{"id": "a", "name": "A", "icon": "no"}]}, 0),
     ],
 )
 def test_wrong_types_and_fields_of_other_points(

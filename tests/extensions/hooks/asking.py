@@ -26,13 +26,13 @@ def fee(shop: Business, *, built_in: int = 350, flow: Flow | None = None, **aske
     ).answer
 
 
-def verdict(shop: Business, *, seconds: float = 5.0) -> OrderVerdict:
+def verdict(shop: Business, *, seconds: float = 5.0, flow: Flow | None = None) -> OrderVerdict:
     return hookpoints.ask_verdict(
         business=shop,
         lines=LINES,
         subtotal=2000,
         delivery_method="PICKUP",
-        flow=Flow.start(seconds),
+        flow=flow or Flow.start(seconds),
     ).answer
 
 

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 import time_machine
 from django.db import OperationalError, connection
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Business
-from extensions.hooks import breaker, skipped
+from extensions.hooks import breaker, health, skipped
 from extensions.models import HookCall
+from stores.hookpoints import Flow
 from stores.models import Order
 from stores.services.checkout import place_order
 from tests import factories
@@ -118,7 +120,9 @@ def test_trial_that_succeeds_closes_it(shop: Business, hooking: Hooking, clock: 
     clock.shift(31)
 
     assert asking.fee(shop) == 7
-    assert (app.breaker.open_until, app.breaker.failures, app.breaker.opened_times) == (None, 0, 0)
+    row = app.breaker
+    assert (row.open_until, row.open_since, row.failures, row.opened_times) == (None, None, 0, 0)
+    assert row.updated_at == timezone.now()
     assert all(reached(shop, app) for _ in range(5))
     assert not reached(shop, app)
 
@@ -133,7 +137,8 @@ def test_trial_that_fails_doubles_the_pause(shop: Business, broken: Hooked, cloc
         clock.shift(0.2)
         assert reached(shop, broken), pause
         assert not reached(shop, broken), pause
-    assert broken.breaker.opened_times == 8
+        assert broken.breaker.updated_at == timezone.now()
+    assert (broken.breaker.opened_times, broken.breaker.failures) == (8, 12)
 
 
 def test_breaker_is_of_one_hook_on_one_installation(shop: Business, hooking: Hooking, clock: Any) -> None:
@@ -142,6 +147,16 @@ def test_breaker_is_of_one_hook_on_one_installation(shop: Business, hooking: Hoo
 
     assert not reached(shop, broken)
     assert reached(shop, sound)
+
+
+def test_each_hook_has_a_trial_of_its_own(shop: Business, hooking: Hooking, clock: Any) -> None:
+    broken = [hooking(SHIPPING, 500), hooking(SHIPPING, 500)]
+    for _ in range(5):
+        asking.fee(shop)
+    clock.shift(31)
+    asking.fee(shop)
+
+    assert [len(app.receiver.requests) for app in broken] == [6, 6]
 
 
 def test_success_of_a_call_that_began_before_it_opened_does_not_close_it(
@@ -156,6 +171,47 @@ def test_success_of_a_call_that_began_before_it_opened_does_not_close_it(
 
     breaker.succeeded((row.installation_id, row.definition_id), slow, now=row.updated_at)
     assert not reached(shop, broken)
+    assert health.troubled([broken.definition]) == [broken.breaker]
+
+
+def test_hook_is_skipped_once_another_order_opened_its_breaker(
+    shop: Business, broken: Hooked, clock: Any, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    """An order that is under way has read its hooks before."""
+    under_way = Flow.start()
+    asking.verdict(shop, flow=under_way)
+    open_it(shop, broken)
+
+    with django_assert_num_queries(1):
+        asking.fee(shop, flow=under_way)
+    assert len(broken.receiver.requests) == 5
+
+
+def test_trial_that_another_has_made_is_not_made_again(shop: Business, broken: Hooked, clock: Any) -> None:
+    open_it(shop, broken)
+    clock.shift(31)
+    row = broken.breaker
+    assert reached(shop, broken)
+
+    assert breaker.admit(row, timeout=5.0, now=timezone.now()) is None
+
+
+def test_trial_without_a_fair_share_of_time_is_left_to_the_next_order(
+    shop: Business, hooking: Hooking, clock: Any
+) -> None:
+    app = hooking(SHIPPING, *[500] * 5, says({"fee": 1}, delay=1.0), {"fee": 7})
+    open_it(shop, app)
+    clock.shift(31)
+
+    assert asking.fee(shop, flow=Flow.start(0.2)) == 350
+    assert asking.fee(shop) == 7
+
+
+def test_failure_counts_however_little_time_the_call_had(shop: Business, broken: Hooked) -> None:
+    asking.fee(shop, flow=Flow.start(0.9))
+
+    assert broken.call.outcome == "HTTP_ERROR"
+    assert broken.breaker.failures == 1
 
 
 @pytest.mark.spec(RULE, "It can be reset")
@@ -252,12 +308,18 @@ def test_reset_during_a_trial_is_not_undone_by_its_end(shop: Business, hooking: 
         assert reached(shop, app)
 
 
-def test_trial_whose_caller_died_is_taken_over(shop: Business, broken: Hooked, clock: Any) -> None:
+def test_trial_whose_caller_died_is_taken_over(
+    shop: Business, broken: Hooked, clock: Any, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     open_it(shop, broken)
     clock.shift(31)
     row = broken.breaker
-    assert breaker.admit(row, timeout=5.0, now=row.open_until)
+    late = breaker.admit(row, timeout=5.0, now=timezone.now())
+    assert late
 
-    assert not reached(shop, broken)
-    clock.shift(11)
+    with django_assert_num_queries(2):  # who is asked, and the state of the breaker
+        assert not reached(shop, broken)
+    clock.shift(10)
     assert reached(shop, broken)
+    breaker.succeeded((row.installation_id, row.definition_id), late, now=timezone.now())
+    assert not reached(shop, broken)

@@ -197,7 +197,11 @@ def test_owner_alone_makes_the_payment(shop: Business, hooking: Hooking) -> None
 
 @pytest.mark.parametrize(
     "answer",
-    [{}, {"paymentUrl": None, "qrCode": None, "invoiceId": None, "expiresAt": None}, {"paymentUrl": ""}],
+    [
+        {},
+        {"paymentUrl": None, "qrCode": None, "invoiceId": None, "expiresAt": None},
+        {"paymentUrl": "", "expiresAt": ""},
+    ],
 )
 def test_everything_in_a_payment_is_optional(shop: Business, hooking: Hooking, answer: Any) -> None:
     app = hooking(CREATE_PAYMENT, answer)
@@ -207,28 +211,29 @@ def test_everything_in_a_payment_is_optional(shop: Business, hooking: Hooking, a
 
 @pytest.mark.spec("Contract 6 Hooks", "A paymentUrl that is not HTTPS makes the answer a failure")
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "problem"),
     [
-        {"paymentUrl": "http://pay.example/"},
-        {"paymentUrl": "http://127.0.0.1:9/"},
-        {"paymentUrl": "//pay.example/"},
-        {"paymentUrl": "data:text/html,hello"},
-        {"paymentUrl": "https://bank.example@pay.example/"},
-        {"paymentUrl": 5},
-        {"expiresAt": "tomorrow"},
-        {"expiresAt": "2026-11-20T15:34:05"},
-        {"expiresAt": "9999-12-31T23:59:59Z"},
-        {"expiresAt": "0001-01-01T00:00:00Z"},
-        {"expiresAt": "1999-12-31T23:59:59Z"},
-        {"invoiceId": "x" * 201},
-        500,
+        ({"paymentUrl": "http://pay.example/"}, "paymentUrl: "),
+        ({"paymentUrl": "http://127.0.0.1:9/"}, "paymentUrl: "),
+        ({"paymentUrl": "//pay.example/"}, "paymentUrl: "),
+        ({"paymentUrl": "data:text/html,hello"}, "paymentUrl: "),
+        ({"paymentUrl": "https://bank.example@pay.example/"}, "paymentUrl: "),
+        ({"paymentUrl": 5}, "paymentUrl: "),
+        ({"expiresAt": "tomorrow"}, "expiresAt: "),
+        ({"expiresAt": "2026-11-20T15:34:05"}, "expiresAt: "),
+        ({"expiresAt": "9999-12-31T23:59:59Z"}, "expiresAt: Enter a time from 2000 to 9998."),
+        ({"expiresAt": "0001-01-01T00:00:00Z"}, "expiresAt: "),
+        ({"expiresAt": "1999-12-31T23:59:59Z"}, "expiresAt: Enter a time from 2000 to 9998."),
+        ({"invoiceId": "x" * 201}, "invoiceId: "),
+        (500, "It answered 500."),
     ],
 )
-def test_wrong_payment_is_none(shop: Business, hooking: Hooking, answer: Any) -> None:
+def test_wrong_payment_is_none(shop: Business, hooking: Hooking, answer: Any, problem: str) -> None:
     app = hooking(CREATE_PAYMENT, answer)
 
     assert hookpoints.ask_create_payment(order=ordered(shop, f"{app.app.slug}:a")).answer is None
     assert app.call.fallback.startswith("The payment failed.")
+    assert app.call.problem.startswith(problem)
 
 
 def test_payment_of_an_app_that_has_gone_fails(shop: Business) -> None:
@@ -240,10 +245,19 @@ def test_payment_is_asked_for_once_on_a_connection_of_its_own(shop: Business, ho
     app = hooking(CREATE_PAYMENT, {})
     order = ordered(shop, f"{app.app.slug}:a")
     hookpoints.ask_create_payment(order=order)
+    hookpoints.ask_create_payment(order=order)
     app.receiver.hang_up()
     hookpoints.ask_create_payment(order=order)
 
-    assert [each.connection for each in app.receiver.requests] == [0, 1]
+    assert [each.connection for each in app.receiver.requests] == [0, 1, 2]
+
+
+def test_any_other_hook_is_called_on_the_connection_that_is_open(shop: Business, hooking: Hooking) -> None:
+    app = hooking(SHIPPING, {"fee": 1})
+    asking.fee(shop)
+    asking.fee(shop)
+
+    assert [each.connection for each in app.receiver.requests] == [0, 0]
 
 
 # --- order.validate ---------------------------------------------------------------------------------
@@ -306,7 +320,7 @@ def test_answer_that_we_fail_at_does_not_silence_the_apps_beside_it(
 ) -> None:
     def fail_at_the_first(point: Any, body: bytes) -> Any:
         if b"true" in body:
-            raise ZeroDivisionError
+            raise KeyError
         return read(point, body)
 
     monkeypatch.setattr("extensions.hooks.calling.read", fail_at_the_first)

@@ -8,7 +8,10 @@ import pytest
 import time_machine
 
 from accounts.models import Business
+from common.http.exchanges import Exchange
 from extensions.enums import CallOutcome
+from extensions.hooks.answers import BadAnswer
+from extensions.hooks.calling import check_exchange
 from tests.extensions.hooks import asking
 from tests.hooking import Hooking, says
 from tests.receivers import Answer, Receiver
@@ -67,6 +70,19 @@ def test_failure_keeps_the_stores_own_fee(
     assert app.breaker.failures == 1
 
 
+@pytest.mark.parametrize("length", [200, 201])
+def test_problem_of_more_than_200_characters_keeps_its_beginning_and_its_end(
+    shop: Business, hooking: Hooking, length: int
+) -> None:
+    rest = "' is not of type 'integer'"
+    text = ("0123456789" * 20)[: length - len(rest) - 1]
+    whole = f"'{text}{rest}"
+    app = hooking(SHIPPING, {"fee": text})
+
+    asking.fee(shop)
+    assert app.call.problem == "fee: " + (whole if length == 200 else f"{whole[:120]}…{whole[-60:]}")
+
+
 @pytest.mark.parametrize("fee", [0, 2**53 - 1, 250.0])
 def test_fee_at_the_edge_is_used(shop: Business, hooking: Hooking, fee: float) -> None:
     hooking(SHIPPING, {"fee": fee})
@@ -116,6 +132,25 @@ def test_slow_answer_is_given_up_at_the_timeout(shop: Business, hooking: Hooking
     assert app.call.outcome == "TIMEOUT"
     assert "within 300 ms" in app.call.problem
     assert 290 <= app.call.duration_ms < 700
+
+
+@pytest.mark.spec(FAILURE, "A hook that gives no 2xx answer within its timeout has failed")
+@pytest.mark.parametrize(
+    ("status", "after_ms", "outcome", "problem"),
+    [
+        (None, 5000, "TIMEOUT", "No answer within 5,000 ms."),
+        (None, 4999, "UNREACHABLE", "The connection was reset."),
+        (200, 5000, "TIMEOUT", "The answer was not complete within 5,000 ms."),
+        (200, 4999, "NOT_JSON", "The connection closed before the answer was complete."),
+    ],
+)
+def test_connection_that_breaks_when_the_time_is_over_is_late(
+    status: int | None, after_ms: int, outcome: str, problem: str
+) -> None:
+    broken = Exchange(status, {}, b"", status is not None, after_ms, None if status else "reset")
+    with pytest.raises(BadAnswer) as found:
+        check_exchange(broken, seconds=5.0)
+    assert (found.value.outcome, found.value.problem) == (outcome, problem)
 
 
 def test_server_that_is_away_is_not_reached(shop: Business, hooking: Hooking) -> None:

@@ -65,8 +65,11 @@ def test_order_keeps_what_each_app_did_and_who_placed_it(
 ) -> None:
     hooking("order.validate", 500)
     hooking("order.calculate_discounts", {"discount": 2900, "reason": "Stars"}, priority=1)
+    hooking("order.calculate_discounts", 500, priority=2)
     hooking("order.calculate_discounts", {"discount": 200}, priority=2)
+    hooking("order.calculate_discounts", {"discount": 50}, priority=3)
     hooking("checkout.shipping_rates", {"fee": 120}, priority=1)
+    hooking("checkout.shipping_rates", 500, priority=2)
     hooking("checkout.shipping_rates", {"fee": 90}, priority=2)
     hooking("checkout.shipping_rates", 500, priority=3)
     offer = {"methods": [{"id": "wallet", "name": "Wallet"}]}
@@ -77,8 +80,11 @@ def test_order_keeps_what_each_app_did_and_who_placed_it(
     assert [(part.point, part.outcome, part.amount, part.instead) for part in order.hook_parts.all()] == [
         ("order.validate", "FAILED", None, "The order was accepted without this app's check."),
         ("order.calculate_discounts", "ANSWERED", 2900, ""),
+        ("order.calculate_discounts", "FAILED", None, "This app gave no discount."),
         ("order.calculate_discounts", "ANSWERED", 100, "Discounts can't be more than the order's value."),
+        ("order.calculate_discounts", "ANSWERED", 0, "Discounts can't be more than the order's value."),
         ("checkout.shipping_rates", "ANSWERED", 120, "The next app's fee was used."),
+        ("checkout.shipping_rates", "FAILED", None, "The previous app's fee was kept."),
         ("checkout.shipping_rates", "ANSWERED", 90, ""),
         ("checkout.shipping_rates", "FAILED", None, "The previous app's fee was kept."),
         ("checkout.create_payment", "ANSWERED", None, ""),

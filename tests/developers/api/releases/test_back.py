@@ -93,9 +93,11 @@ def test_breakers_after_back(api: Api, first: App, twenty: list[Installation], m
     for each in (new, outside):
         before.pop(each).delete()
         opened(each)
+    of_another_app = factories.installation(factories.app(first.developer), new.business)
+    opened(of_another_app)
     api("post", path(app, "back"), {})
     closed = {new, outside} if mode == "ALL" else {new}  # the other one ran the version before
-    assert {each.installation for each in Breaker.objects.all()} == {*twenty} - closed
+    assert {each.installation for each in Breaker.objects.all()} == {*twenty, of_another_app} - closed
 
 
 @pytest.mark.long
