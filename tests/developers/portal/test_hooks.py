@@ -10,7 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Business, User
+from common.http.exchanges import Exchange
 from common.web.limits import rate_limits
+from extensions.hooks import simulator
 from extensions.models import Breaker, Definition, ExtensionState, HookCall
 from installations.models import Installation
 from marketplace.models import App
@@ -34,7 +36,7 @@ def hook(app: App, installation: Installation, receiver: Receiver) -> Definition
     """Asks `receiver` for a fee, on Dana's sandbox store."""
     app.webhook_url = receiver.url
     app.save()
-    return factories.hook(app, SHIPPING, timeout=400, url="rates")
+    return factories.hook(app, SHIPPING, timeout=600, url="rates")
 
 
 @pytest.fixture
@@ -70,7 +72,7 @@ def test_hook_shows_its_health(
 
     overview = text_of(page.get(url("hooks", app)))
     assert f"{receiver.url}rates" in overview
-    assert "400 ms" in overview
+    assert "600 ms" in overview
     assert "1 of 2" in overview
     assert "Failing" in overview
     calls = text_of(page.get(url("hook", app, SHIPPING)))
@@ -183,8 +185,15 @@ def attempt(page: Client, app: App, data: str) -> Any:
     return page.post(url("hook_try", app, SHIPPING), {"request_data": data})
 
 
-def test_form_begins_with_the_example(page: Client, app: App, hook: Definition) -> None:
-    assert "Almaty" in text_of(page.get(url("hook_try", app, SHIPPING)))
+def test_form_begins_with_the_example(
+    page: Client, app: App, hook: Definition, installation: Installation
+) -> None:
+    shown = text_of(page.get(url("hook_try", app, SHIPPING)))
+    assert "Almaty" in shown
+    assert "businessId" not in shown
+    factories.hook(app, "checkout.payment_methods")
+    methods = text_of(page.get(url("hook_try", app, "checkout.payment_methods")))
+    assert str(installation.business_id) in methods
 
 
 def test_hook_is_called_as_checkout_would(
@@ -215,7 +224,7 @@ def test_hook_is_called_as_checkout_would(
         (Answer(body=b"nothing"), "The answer is not JSON"),
         (Answer(body=b'{"fee": 9, "x": ' + b"[" * 900 + b"]" * 900 + b"}"), "more than 64 levels deep"),
         (Answer(status=503), "It answered 503."),
-        (Answer(body=b'{"fee": 9}', delay=2), "No answer within 400 ms."),
+        (Answer(body=b'{"fee": 9}', delay=2), "No answer within 600 ms."),
     ],
 )
 def test_wrong_response_is_explained_field_by_field(
@@ -247,6 +256,59 @@ def test_fields_of_each_method_are_checked(
         ("methods[1].id", False), ("methods[1].name", True),
         ("methods[1].description", False), ("methods[1].icon", False),
     ]  # fmt: skip
+    assert trial.failure == "methods[1].name: It is missing."
+
+
+@pytest.mark.parametrize(
+    ("point", "answer", "fields"),
+    [
+        (SHIPPING, {"fee": 5}, [("fee", "whole number, 0 or more", True, "5")]),
+        (
+            "order.validate",
+            {"valid": True, "reason": None},
+            [("valid", "true or false", True, "true"), ("reason", "text", False, "null")],
+        ),
+        (
+            "checkout.create_payment",
+            {"invoiceId": "7"},
+            [
+                ("paymentUrl", "HTTPS address", False, None),
+                ("qrCode", "text", False, None),
+                ("invoiceId", "text", False, '"7"'),
+                ("expiresAt", "ISO 8601 time", False, None),
+            ],
+        ),
+    ],
+)
+def test_fields_say_what_is_expected(
+    page: Client, app: App, hook: Definition, receiver: Receiver, point: str, answer: Any, fields: list[Any]
+) -> None:
+    if point != SHIPPING:
+        factories.hook(app, point)
+    receiver.respond_with(Answer(body=orjson.dumps(answer)))
+
+    trial = page.post(url("hook_try", app, point), {"request_data": "{}"}).context["trial"]
+
+    assert [(each.path, each.expected, each.required, each.given) for each in trial.fields] == fields
+    assert trial.failure == ""
+
+
+@pytest.mark.parametrize(("length", "given"), [(118, f'"{"x" * 118}"'), (119, f'"{"x" * 118}…')])
+def test_long_value_is_shown_by_its_beginning(
+    page: Client, app: App, hook: Definition, receiver: Receiver, length: int, given: str
+) -> None:
+    receiver.respond_with(Answer(body=orjson.dumps({"fee": "x" * length})))
+
+    (field,) = attempt(page, app, "{}").context["trial"].fields
+    assert field.given == given
+
+
+@pytest.mark.parametrize(("took_ms", "percent"), [(450, 75), (700, 100)])
+def test_call_says_its_share_of_the_timeout(took_ms: int, percent: int) -> None:
+    exchange = Exchange(200, {}, b"", False, took_ms, None)
+    trial = simulator.Trial("", "", {}, exchange, timeout_ms=600)
+
+    assert trial.share_of_timeout == percent
 
 
 @pytest.mark.parametrize(
@@ -258,6 +320,7 @@ def test_fields_of_each_method_are_checked(
         ("checkout.payment_methods", [5], 1),
         ("checkout.create_payment", {"paymentUrl": 5, "expiresAt": 5}, 2),
         ("checkout.create_payment", [], 1),
+        ("checkout.create_payment", {"qrCode": [{"id": 5}]}, 1),
         (SHIPPING, {"fee": 5, "paymentUrl": "no", "expiresAt": "soon"}, 0),
         (SHIPPING, {"fee": 5, "methods": [{"id": "a", "name": "A", "icon": "no"}]}, 0),
     ],
@@ -287,8 +350,11 @@ def test_request_that_is_no_object_is_not_sent(
 
 def test_trying_needs_a_test_install(page: Client, app: App) -> None:
     factories.hook(app, SHIPPING)
+    factories.hook(app, "checkout.payment_methods")
 
-    assert "Install the app on your sandbox store first" in text_of(page.get(url("hook_try", app, SHIPPING)))
+    for point in (SHIPPING, "checkout.payment_methods"):
+        shown = text_of(page.get(url("hook_try", app, point)))
+        assert "Install the app on your sandbox store first" in shown
     assert attempt(page, app, "{}").status_code == 422
 
 

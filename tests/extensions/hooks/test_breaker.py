@@ -13,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Business
 from extensions.hooks import breaker, health, skipped
+from extensions.hooks.breaker import FIRST_PAUSE
 from extensions.models import HookCall
 from stores.hookpoints import Flow
 from stores.models import Order
@@ -153,7 +154,7 @@ def test_each_hook_has_a_trial_of_its_own(shop: Business, hooking: Hooking, cloc
     broken = [hooking(SHIPPING, 500), hooking(SHIPPING, 500)]
     for _ in range(5):
         asking.fee(shop)
-    clock.shift(31)
+    clock.shift(30)
     asking.fee(shop)
 
     assert [len(app.receiver.requests) for app in broken] == [6, 6]
@@ -239,6 +240,27 @@ def test_every_kind_of_failure_opens_it(shop: Business, hooking: Hooking, clock:
     assert not reached(shop, app)
 
 
+def test_clock_of_a_test_store_brings_the_trial_forward(
+    sandbox: Business, shop: Business, hooking: Hooking, clock: Any
+) -> None:
+    """At once, also just after the trial before."""
+    app = hooking(SHIPPING, *[500] * 5, {"fee": 7}, 500, business=sandbox)
+    elsewhere = hooking(SHIPPING, 500)
+    open_it(sandbox, app)
+    open_it(shop, elsewhere)
+
+    breaker.bring_forward(business=sandbox, by=FIRST_PAUSE)
+    assert asking.fee(sandbox) == 7
+    open_it(sandbox, app)
+    breaker.bring_forward(business=sandbox, by=FIRST_PAUSE)
+    assert app.breaker.open_since == timezone.now() - FIRST_PAUSE
+    assert reached(sandbox, app)
+    assert not reached(sandbox, app)
+    breaker.bring_forward(business=sandbox, by=2 * FIRST_PAUSE)
+    assert reached(sandbox, app)
+    assert not reached(shop, elsewhere)
+
+
 # --- Several at once --------------------------------------------------------------------------------
 
 
@@ -316,6 +338,7 @@ def test_trial_whose_caller_died_is_taken_over(
     row = broken.breaker
     late = breaker.admit(row, timeout=5.0, now=timezone.now())
     assert late
+    assert breaker.admit(row, timeout=5.0, now=timezone.now()) is None, "as another process has read it"
 
     with django_assert_num_queries(2):  # who is asked, and the state of the breaker
         assert not reached(shop, broken)

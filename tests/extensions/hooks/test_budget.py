@@ -19,6 +19,7 @@ from tests.extensions.hooks import asking
 from tests.factories import order_request
 from tests.hooking import Hooking, says
 from tests.receivers import Receiver
+from tests.strangers import places_taken, visit
 
 pytestmark = pytest.mark.timed
 
@@ -97,6 +98,17 @@ def test_order_is_saved_within_ten_and_a_half_seconds(
     skipped.flush()
     assert HookCall.objects.count() == 10
     assert set(HookCall.objects.values_list("outcome", flat=True)) == {"TIMEOUT", "NO_TIME_LEFT"}
+
+
+def test_call_that_is_waited_for_no_longer_says_how_long_it_was(
+    shop: Business, hooking: Hooking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = hooking(SHIPPING, HANGS)
+    monkeypatch.setattr("extensions.hooks.asking.monotonic", iter([100.0, 102.5]).__next__)
+
+    with places_taken():
+        assert visit(lambda: asking.fee(shop)) == 350
+    assert (app.call.outcome, app.call.duration_ms) == ("NO_TIME_LEFT", 2500)
 
 
 @pytest.mark.spec(FAILURE, "A hook call never happens inside a database transaction")
