@@ -110,7 +110,13 @@ def test_skipped_calls_wait_while_the_database_is_away(
 def test_success_between_starts_the_count_anew(shop: Business, hooking: Hooking, clock: Any) -> None:
     app = hooking(SHIPPING, *[500] * 4, {"fee": 1}, *[500] * 5)
 
-    assert all(reached(shop, app) for _ in range(10))
+    assert all(reached(shop, app) for _ in range(4))
+    clock.shift(1)
+    assert reached(shop, app)
+    assert (app.breaker.failures, app.breaker.updated_at) == (0, timezone.now())
+    clock.shift(1)
+    assert all(reached(shop, app) for _ in range(5))
+    assert app.breaker.updated_at == timezone.now()
     assert not reached(shop, app)
 
 
@@ -148,6 +154,18 @@ def test_breaker_is_of_one_hook_on_one_installation(shop: Business, hooking: Hoo
 
     assert not reached(shop, broken)
     assert reached(shop, sound)
+    factories.hook(broken.app, "order.validate")
+    asking.verdict(shop)
+    assert broken.receiver.requests[-1].target == "/base/order.validate"
+
+
+def test_breaker_of_another_store_stays_closed(shop: Business, broken: Hooked, clock: Any) -> None:
+    elsewhere = factories.business(factories.merchant("noor@example.com"))
+    factories.installation(broken.app, elsewhere)
+    open_it(shop, broken)
+
+    assert reached(elsewhere, broken)
+    assert not reached(shop, broken)
 
 
 def test_each_hook_has_a_trial_of_its_own(shop: Business, hooking: Hooking, clock: Any) -> None:

@@ -105,6 +105,13 @@ def test_cap_of_nothing_leaves_out_the_reason(shop: Business, hooking: Hooking) 
     assert asking.discount(shop) == Discount(0, "")
 
 
+def test_cap_is_of_one_app_and_all_of_the_subtotal_until_it_is_set(shop: Business, hooking: Hooking) -> None:
+    limited = hooking(DISCOUNTS)
+    hooking(DISCOUNTS)
+    limit_discount(installation=limited.installation, percent=15)
+    assert [each.most_discount for each in hooks_at(shop, HookPoint.DISCOUNTS)] == [15, 100]
+
+
 @pytest.mark.parametrize("percent", [-1, 101])
 def test_cap_is_a_share(hooking: Hooking, percent: int) -> None:
     with pytest.raises(Invalid):

@@ -5,9 +5,12 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from extensions.addresses import hook_address
+from extensions.enums import ExtensionType
+from extensions.hooks.live import hooks_at, live_hooks
 from extensions.models import HookCall
 from extensions.services.releases import update_live
 from marketplace.models import App
+from stores.hookpoints import HookPoint
 from tests import factories
 from tests.extensions.hooks import asking
 from tests.hooking import Hooked, Hooking
@@ -82,9 +85,10 @@ def test_app_without_a_webhook_url_is_not_asked(shop: Business, hooked: Hooked) 
     "Contract 3 Scopes", "A production install follows the approved Webhook URL, not the draft's"
 )
 def test_draft_webhook_url_does_not_count_in_a_shop(shop: Business, hooked: Hooked) -> None:
-    App.objects.filter(pk=hooked.app.pk).update(webhook_url="https://draft.example.com/")
+    App.objects.filter(pk=hooked.app.pk).update(webhook_url="https://draft.example.com/", name="Draft")
 
     assert is_asked(shop, hooked)
+    assert [each.name for each in hooks_at(shop, HookPoint.SHIPPING_RATES)] == [hooked.app.name]
 
 
 @pytest.fixture
@@ -101,6 +105,55 @@ def test_test_install_follows_the_working_copy(sandbox: Business, draft: App) ->
         (request,) = receiver.requests
 
     assert request.target == f"/{SHIPPING}"
+    assert [each.name for each in hooks_at(sandbox, HookPoint.SHIPPING_RATES)] == [draft.name]
+
+
+@pytest.fixture
+def own(sandbox: Business, hooking: Hooking) -> Hooked:
+    """Approved, and on the sandbox store of its developer."""
+    return hooking(SHIPPING, {"fee": 1}, business=sandbox)
+
+
+def test_own_sandbox_asks_an_approved_app_once(sandbox: Business, own: Hooked) -> None:
+    assert is_asked(sandbox, own)
+    assert len(own.receiver.requests) == 1
+
+
+def test_own_sandbox_asks_no_app_that_was_uninstalled(sandbox: Business, own: Hooked) -> None:
+    own.installation.uninstalled_at = timezone.now()
+    own.installation.save()
+
+    assert not is_asked(sandbox, own)
+
+
+def test_own_sandbox_asks_no_hook_that_left_the_manifest(sandbox: Business, own: Hooked) -> None:
+    own.definition.is_active = False
+    own.definition.save()
+
+    assert not is_asked(sandbox, own)
+
+
+def test_working_copy_is_asked_by_the_own_sandbox_alone(sandbox: Business, sam: User, own: Hooked) -> None:
+    assert not is_asked(Business.objects.sandbox_of(sam), own)
+
+
+@pytest.mark.parametrize("is_review", [True, False])
+def test_working_copy_is_asked_where_a_reviewer_tries_it(
+    sam: User, hooking: Hooking, is_review: bool
+) -> None:
+    tried = hooking(SHIPPING, {"fee": 1})
+    store = Business.objects.sandbox_of(sam)
+    factories.installation(tried.app, store, is_review=is_review, agreed_version=None)
+
+    assert is_asked(store, tried) is is_review
+
+
+def test_only_hooks_of_a_manifest_are_asked(shop: Business, sandbox: Business, hooked: Hooked) -> None:
+    factories.installation(hooked.app, sandbox)
+    factories.definition(hooked.app, ExtensionType.BLOCK, "stars", {"blockType": "stars"})
+
+    for store in (shop, sandbox):
+        assert [each.definition_id for each in live_hooks(store)] == [hooked.definition.pk]
 
 
 def test_installation_of_a_stranger_is_not_asked_for_a_sandbox(
