@@ -6,7 +6,7 @@ twice.
 """
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from time import monotonic
@@ -46,11 +46,9 @@ class Relayed:
     def __init__(self, call_id: UUID, began: float, seconds: float) -> None:
         self._call_id, self._began, self._end = call_id, began, began + seconds
 
-    def result(self, timeout: float | None = None) -> Exchange:
+    def result(self, timeout: float) -> Exchange:
         """The listener's answer, or that the time is over. Removes the row, unless it raises `TimeoutError`."""
-        rows, until = RelayedCall.objects.filter(pk=self._call_id), self._end
-        if timeout is not None:
-            until = min(until, monotonic() + timeout)
+        rows, until = RelayedCall.objects.filter(pk=self._call_id), min(self._end, monotonic() + timeout)
         answer = None
         while answer is None and (left := until - monotonic()) > 0:
             wakeups.wait(_wakeup(self._call_id), left)
@@ -68,10 +66,9 @@ class Relayed:
         RelayedCall.objects.filter(pk=self._call_id).delete()
 
 
-def listening(business: Business, apps: Iterable[UUID]) -> dict[UUID, int]:
-    """The slots of the listeners among these apps, by app. No statement unless this is a sandbox store with hooks."""
-    apps = list(apps)
-    if not business.is_sandbox or not apps:
+def listening(business: Business, apps: Collection[UUID]) -> dict[UUID, int]:
+    """The slots of the listeners among these apps, by app. No statement unless this is a sandbox store."""
+    if not business.is_sandbox:
         return {}
     own = Installation.objects.active().filter(app__in=apps, business=business, is_own=True)
     people = own.values_list("app_id", "installed_by")

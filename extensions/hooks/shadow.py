@@ -17,7 +17,7 @@ from typing import Any, Final
 from uuid import UUID
 
 import redis
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from common import tracing
@@ -52,6 +52,7 @@ SHOWN: Final = 20  # calls that failed
 class _Question:
     request: HookRequest
     hook: LiveHook
+    version: UUID  # which rolls
     trace: tracing.Trace
     since: float  # of `time.monotonic`
 
@@ -111,9 +112,9 @@ class ShadowCalls(WriteBehind):
         return len(over)
 
     def _ask(self, question: _Question) -> None:
-        hook, request = question.hook, question.request
-        form = _form_of(hook) if hook.rolling_id and _is_wanted(hook.rolling_id) else None
-        if form is None or hook.rolling_id is None or not _has_budget(hook):
+        hook, request, version = question.hook, question.request, question.version
+        form = _form_of(hook, version) if _is_wanted(version) else None
+        if form is None or not _has_budget(hook):
             return
         content, webhook_url = form
         now, seconds = timezone.now(), content["timeout"] / 1000
@@ -127,7 +128,7 @@ class ShadowCalls(WriteBehind):
         signed = SignedRequest(signed.body, {**signed.headers, **question.trace.headers(), HEADER: "true"})
         pending = begin(request.point, hook_address(webhook_url, content["url"]), signed, seconds=seconds)
         call = ShadowCall(
-            version_id=hook.rolling_id,
+            version_id=version,
             installation_id=hook.installation_id,
             hook_point=request.point,
             called_at=now,
@@ -144,8 +145,9 @@ def ask_later(request: HookRequest, calls: list[Call]) -> None:
     if request.point == HookPoint.CREATE_PAYMENT:
         return
     for call in calls:
-        if call.hook.rolling_id is not None:
-            _shadow.put(_Question(request, call.hook, tracing.current_or_new(), monotonic()))
+        version = call.hook.rolling_id
+        if version is not None:
+            _shadow.put(_Question(request, call.hook, version, tracing.current_or_new(), monotonic()))
 
 
 @lru_cache(4096)
@@ -154,7 +156,7 @@ def _is_wanted(version: UUID) -> bool:
     return Submission.objects.filter(approved_version=version, shadow=True).exists()
 
 
-def _form_of(hook: LiveHook) -> tuple[dict[str, Any], str] | None:
+def _form_of(hook: LiveHook, version: UUID) -> tuple[dict[str, Any], str] | None:
     """What the store would run if the release reached it now, without a question to its merchant: the hook's content and the Webhook
     URL. None: nothing, or the release doesn't roll, or reaches the store already. One statement.
     """
@@ -167,13 +169,11 @@ def _form_of(hook: LiveHook) -> tuple[dict[str, Any], str] | None:
     found = Installation.objects.running().filter(
         ~Exists(off),
         pk=hook.installation_id,
-        app__rolling_version=hook.rolling_id,
+        app__rolling_version=version,
         app__rolling_version__release__state=ReleaseState.ROLLING,
     )
-    outside = found.filter(Q(followed_version=None) | ~Q(followed_version=hook.rolling_id))
-    rows = outside.annotate(form=Subquery(form.values("content"))).values_list(
-        "form", "app__rolling_version__webhook_url"
-    )
+    outside = found.exclude(followed_version=version).annotate(form=Subquery(form.values("content")))
+    rows = outside.values_list("form", "app__rolling_version__webhook_url")
     content, webhook_url = rows.first() or (None, "")
     return (content, webhook_url) if content and webhook_url else None
 
