@@ -162,10 +162,10 @@ def test_ledger_that_fails_costs_nobody_the_order(
     assert Order.objects.exists()
 
 
-def tables_asked(shop: Business) -> list[str]:
+def tables_asked(shop: Business, **asked: Any) -> list[str]:
     """The statements of one question that read or write rows, by their first word."""
     with CaptureQueriesContext(connection) as captured:
-        asking.fee(shop)
+        asking.fee(shop, **asked)
     words = [query["sql"].split()[0] for query in captured]
     return [word for word in words if word in ("SELECT", "INSERT", "UPDATE", "DELETE")]
 
@@ -179,3 +179,16 @@ def test_statements_of_a_point_do_not_grow_with_its_apps(shop: Business, hooking
     hooking(SHIPPING, {"fee": 1})
     hooking(SHIPPING, {"fee": 1})
     assert tables_asked(shop) == ["SELECT", "SELECT", "INSERT"]
+
+
+def test_failure_costs_one_statement_more(shop: Business, hooking: Hooking) -> None:
+    hooking(SHIPPING, 500)
+    asking.fee(shop)
+    assert tables_asked(shop) == ["SELECT", "SELECT", "UPDATE", "INSERT"]
+
+
+def test_call_that_got_no_fair_share_of_time_costs_its_breaker_no_statement(
+    shop: Business, hooking: Hooking
+) -> None:
+    hooking(SHIPPING, HANGS)
+    assert tables_asked(shop, flow=hookpoints.Flow.start(0.1)) == ["SELECT", "SELECT", "INSERT"]

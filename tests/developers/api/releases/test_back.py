@@ -90,13 +90,16 @@ def test_breakers_after_back(api: Api, first: App, twenty: list[Installation], m
     app = approve(change(first, webhook_url=NEW, version="2.0.0"), mode)
     new = seen(twenty[0]) if mode == "ALL" else new_of(twenty)
     outside = next(each for each in twenty if each != new)
-    for each in (new, outside):
+    early = next(each for each in twenty if each not in (new, outside))
+    for each in (new, outside, early):
         before.pop(each).delete()
         opened(each)
+    in_its_step = {"followed_version": app.approved_version, "followed_at": timezone.now()}
+    Installation.objects.filter(pk=early.pk).update(**in_its_step)
     of_another_app = factories.installation(factories.app(first.developer), new.business)
     opened(of_another_app)
     api("post", path(app, "back"), {})
-    closed = {new, outside} if mode == "ALL" else {new}  # the other one ran the version before
+    closed = {new, outside, early} if mode == "ALL" else {new}  # the others ran the version before
     assert {each.installation for each in Breaker.objects.all()} == {*twenty, of_another_app} - closed
 
 

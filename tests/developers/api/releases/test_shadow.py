@@ -1,17 +1,21 @@
 """Hooks of a version that rolls, asked beside those that stores run (contract, section 10)."""
 
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 
 import orjson
 import pytest
 import time_machine
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
 from common.processes.write_behind import WriteBehind
+from common.web.limits import rate_limits
 from extensions.hooks import shadow
 from extensions.models import Breaker, Definition, ExtensionState, HookCall, ShadowCall
 from extensions.releases.watch import look
@@ -25,8 +29,9 @@ from tests import factories
 from tests.clients import Api
 from tests.developers.api.releases.rolling import RELEASES, approve, change, path, save, seen, stores
 from tests.extensions.hooks import asking
-from tests.extensions.manifests import hook
+from tests.extensions.manifests import block, hook
 from tests.hooking import says
+from tests.ports import free_port
 from tests.receivers import Receiver
 from tests.waiting import wait_until
 from webhooks.messages.signing import hook_signature_headers
@@ -46,7 +51,7 @@ def servers() -> Iterator[Servers]:
 @pytest.fixture
 def hooked(api: Api, first: App, servers: Servers) -> App:
     """Version 1 asks the old server."""
-    save(api, first, {"hooks": [hook()]})
+    save(api, first, {"hooks": [hook(timeout=600)], "blocks": [block()]})
     return approve(change(first, webhook_url=f"{servers[0].url}v", version="1.5.0"), "ALL")
 
 
@@ -86,6 +91,7 @@ def figures(api: Api, app: App) -> dict[str, Any] | None:
 )
 def test_same_question(api: Api, shadowed: App, outside: Installation, servers: Servers) -> None:
     old, new = servers
+    assert figures(api, shadowed) == {"asked": 0, "invalid": 0, "p95Ms": None}
     assert asking.discount(outside.business).amount == 100
     assert new.requests == [], "the shopper's request only left the question"
     ask_in_shadow()
@@ -108,6 +114,7 @@ def test_same_question(api: Api, shadowed: App, outside: Installation, servers: 
 def test_store_of_the_step(shadowed: App, four: list[Installation], servers: Servers) -> None:
     inside = next(each for each in map(seen, four) if each.is_in_release)
     assert asking.discount(inside.business).amount == 900
+    assert not shadow.waiting().has_work
     ask_in_shadow()
     assert ["x-webhook-shadow" in each.headers for each in servers[1].requests] == [False]
 
@@ -197,18 +204,52 @@ ENDS: dict[str, Callable[[App, Installation], Any]] = {
     RELEASES, "Shadow: ends at once with an uninstall, a pause, a switch, a halt, and the store's own step"
 )
 @pytest.mark.parametrize("end", ENDS)
-def test_ends_at_once(shadowed: App, outside: Installation, servers: Servers, end: str) -> None:
+def test_ends_at_once(
+    shadowed: App,
+    outside: Installation,
+    servers: Servers,
+    end: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """Also for what a shopper's request has left a moment before."""
     asking.discount(outside.business)
     ENDS[end](shadowed, outside)
     ask_in_shadow()
     assert servers[1].requests == []
     assert not ShadowCall.objects.exists()
+    assert "in the shadow" not in caplog.text
+
+
+@pytest.mark.long
+def test_switches_of_others_end_nothing(
+    shadowed: App, outside: Installation, four: list[Installation], servers: Servers
+) -> None:
+    own = Definition.objects.get(app=shadowed, key=HookPoint.DISCOUNTS)
+    other = Definition.objects.exclude(pk=own.pk).get(app=shadowed)
+    elsewhere = next(each for each in four if each.pk != outside.pk)
+    for installation, definition, is_on in (
+        (elsewhere, own, False), (outside, other, False), (outside, own, True),
+    ):  # fmt: skip
+        ExtensionState.objects.create(installation=installation, definition=definition, is_on=is_on)
+    asking.discount(outside.business)
+    ask_in_shadow()
+    assert len(servers[1].requests) == 1
+
+
+@pytest.mark.long
+def test_version_without_a_webhook_url(shadowed: App, outside: Installation) -> None:
+    assert shadowed.rolling_version
+    shadowed.rolling_version.webhook_url = ""
+    shadowed.rolling_version.save()
+    asking.discount(outside.business)
+    ask_in_shadow()
+    assert not ShadowCall.objects.exists()
 
 
 @pytest.mark.long
 @pytest.mark.spec(RELEASES, "Shadow: only as submitted, and only hooks that both versions have")
 def test_not_chosen(api: Api, hooked: App, four: list[Installation], servers: Servers) -> None:
+    factories.submit(factories.app(hooked.developer), release="STEPS", shadow=True)
     app = approve(change(hooked, webhook_url=f"{servers[1].url}v", version="2.0.0"))
     store = next(each for each in map(seen, four) if not each.is_in_release)
     asking.discount(store.business)
@@ -220,7 +261,7 @@ def test_not_chosen(api: Api, hooked: App, four: list[Installation], servers: Se
 @pytest.mark.long
 @pytest.mark.spec(RELEASES, "Shadow: only as submitted, and only hooks that both versions have")
 def test_hook_that_the_version_drops(
-    api: Api, hooked: App, four: list[Installation], servers: Servers
+    api: Api, hooked: App, four: list[Installation], servers: Servers, caplog: pytest.LogCaptureFixture
 ) -> None:
     App.objects.filter(pk=hooked.pk).update(live_saves=False)
     save(api, hooked, {"hooks": [hook(hookPoint=HookPoint.VALIDATE, url="/check")]})
@@ -230,6 +271,7 @@ def test_hook_that_the_version_drops(
     asking.verdict(store.business)
     ask_in_shadow()
     assert servers[1].requests == [], "the merchant hasn't agreed to the new one"
+    assert "in the shadow" not in caplog.text
 
 
 @pytest.mark.long
@@ -273,6 +315,102 @@ def test_dropped(
 
 
 @pytest.mark.long
+@pytest.mark.spec(RELEASES, "Shadow: what is too much or too old is dropped")
+@pytest.mark.parametrize(("waited", "asked"), [(5.0, 1), (5.001, 0)])
+def test_question_waits_five_seconds(
+    shadowed: App,
+    outside: Installation,
+    servers: Servers,
+    monkeypatch: pytest.MonkeyPatch,
+    waited: float,
+    asked: int,
+) -> None:
+    with monkeypatch.context() as clock:
+        clock.setattr(shadow, "monotonic", iter([100.0, 100.0 + waited]).__next__)
+        asking.discount(outside.business)
+        ask_in_shadow()
+    assert len(servers[1].requests) == asked
+
+
+@pytest.mark.long
+@pytest.mark.spec(RELEASES, "Shadow: what is too much or too old is dropped")
+def test_few_calls_at_once(
+    shadowed: App, outside: Installation, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shadow, "MOST_UNDER_WAY", 2)
+    servers[1].respond_with(says({"discount": 0}, delay=1))
+    for _ in range(3):
+        asking.discount(outside.business)
+    ask_in_shadow()
+    assert [each.problem for each in ShadowCall.objects.all()] == ["No answer within 600 ms."] * 2
+
+
+@pytest.mark.long
+def test_call_that_was_broken_off_costs_no_other(shadowed: App, outside: Installation) -> None:
+    asking.discount(outside.business)
+    calls, broken_off = shadow.waiting(), Future[Any]()
+    broken_off.cancel()
+    calls.write_batch()
+    calls.under_way.insert(0, replace(calls.under_way[0], pending=broken_off))
+    ask_in_shadow()
+    assert ShadowCall.objects.count() == 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("step", ["_form_of", "_judged"])
+def test_failure_costs_one_question_alone(
+    shadowed: App, outside: Installation, servers: Servers, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def fail(*_: Any) -> None:
+        raise OperationalError("away")
+
+    with monkeypatch.context() as away:
+        away.setattr(shadow, step, fail)
+        asking.discount(outside.business)
+        ask_in_shadow()
+    asking.discount(outside.business)
+    ask_in_shadow()
+    assert ShadowCall.objects.count() == 1
+
+
+@pytest.mark.long
+@pytest.mark.redis
+def test_nothing_is_asked_that_cannot_be_counted(
+    shadowed: App, outside: Installation, servers: Servers, settings: Any
+) -> None:
+    asking.discount(outside.business)
+    settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}/0"
+    rate_limits.counter.cache_clear()
+    ask_in_shadow()
+    assert servers[1].requests == []
+
+
+@pytest.mark.long
+def test_nothing_is_asked_at_the_end_of_the_process(
+    shadowed: App, outside: Installation, servers: Servers
+) -> None:
+    asking.discount(outside.business)
+    shadow.waiting().stop()
+    ask_in_shadow()
+    assert servers[1].requests == []
+
+
+@pytest.mark.long
+def test_figures_are_of_one_version(api: Api, shadowed: App, outside: Installation) -> None:
+    def recorded(version: Any, outcome: str) -> ShadowCall:
+        return ShadowCall.objects.create(
+            version=version, installation=outside, hook_point=HookPoint.DISCOUNTS, called_at=timezone.now(),
+            duration_ms=7, outcome=outcome,
+        )  # fmt: skip
+
+    failed, _ = (recorded(shadowed.rolling_version, each) for each in ("HTTP_ERROR", "ANSWERED"))
+    recorded(shadowed.earlier_version, "HTTP_ERROR")
+    assert figures(api, shadowed) == {"asked": 2, "invalid": 1, "p95Ms": 7}
+    assert shadowed.rolling_version
+    assert shadow.failures_of(shadowed.rolling_version.release) == [failed]
+
+
+@pytest.mark.long
 @pytest.mark.spec(RELEASES, "Shadow: costs the shopper's request no statement and no wait")
 def test_costs_nothing(shadowed: App, outside: Installation, servers: Servers) -> None:
     servers[1].respond_with(says({"discount": 0}, delay=3))
@@ -298,6 +436,7 @@ def test_thread(
     servers[1].wait_for(1)
     wait_until(ShadowCall.objects.exists)
     calls.stop()
+    assert calls.name not in {each.name for each in threading.enumerate()}
 
 
 @pytest.mark.long
