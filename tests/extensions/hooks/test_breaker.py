@@ -150,11 +150,12 @@ def test_trial_that_fails_doubles_the_pause(shop: Business, broken: Hooked, cloc
 
 def test_breaker_is_of_one_hook_on_one_installation(shop: Business, hooking: Hooking, clock: Any) -> None:
     broken, sound = hooking(SHIPPING, 500), hooking(SHIPPING, {"fee": 1})
+    factories.hook(broken.app, "order.validate")
+    asking.verdict(shop)
     open_it(shop, broken)
 
     assert not reached(shop, broken)
     assert reached(shop, sound)
-    factories.hook(broken.app, "order.validate")
     asking.verdict(shop)
     assert broken.receiver.requests[-1].target == "/base/order.validate"
 
@@ -162,6 +163,7 @@ def test_breaker_is_of_one_hook_on_one_installation(shop: Business, hooking: Hoo
 def test_breaker_of_another_store_stays_closed(shop: Business, broken: Hooked, clock: Any) -> None:
     elsewhere = factories.business(factories.merchant("noor@example.com"))
     factories.installation(broken.app, elsewhere)
+    assert reached(elsewhere, broken)
     open_it(shop, broken)
 
     assert reached(elsewhere, broken)
@@ -191,6 +193,23 @@ def test_success_of_a_call_that_began_before_it_opened_does_not_close_it(
     breaker.succeeded((row.installation_id, row.definition_id), slow, now=row.updated_at)
     assert not reached(shop, broken)
     assert health.troubled([broken.definition]) == [broken.breaker]
+
+
+def test_failure_of_a_call_that_began_before_it_opened_is_only_counted(
+    shop: Business, broken: Hooked, clock: Any
+) -> None:
+    for _ in range(4):
+        assert reached(shop, broken)
+    row = broken.breaker
+    slow = breaker.admit(row, timeout=5.0, now=timezone.now())
+    assert slow
+    assert reached(shop, broken)
+    opened = broken.breaker
+
+    clock.shift(3)
+    breaker.failed((row.installation_id, row.definition_id), slow, now=timezone.now())
+    found = broken.breaker
+    assert (found.failures, found.open_until) == (6, opened.open_until)
 
 
 def test_hook_is_skipped_once_another_order_opened_its_breaker(

@@ -28,6 +28,7 @@ def test_calls_go_after_30_days(shop: Business, hooking: Hooking) -> None:
     age(old, 32)
     age(older, 90)
     kept = {age(young, 29.99), today.pk}
+    assert app.app.approved_version
     for days in (32, 29.99):
         at = timezone.now() - timedelta(days=days)
         ShadowCall.objects.create(

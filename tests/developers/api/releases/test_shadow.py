@@ -436,7 +436,7 @@ def test_thread(
     servers[1].wait_for(1)
     wait_until(ShadowCall.objects.exists)
     calls.stop()
-    assert calls.name not in {each.name for each in threading.enumerate()}
+    assert calls.name not in {thread.name for thread in threading.enumerate()}
 
 
 @pytest.mark.long
