@@ -209,13 +209,13 @@ def _live(row: _Row) -> LiveHook | None:
     )
 
 
-def _webhook_url(row: _Row) -> str:
+def _webhook_url(row: _Row) -> str | None:
     """As `Installation.webhook_url`. Only test installs may follow the working copy."""
     installation = Installation(is_test=row.is_test, is_review=row.is_review, is_own=row.is_own)
     if installation.follows_working_copy:
         return row.webhook_url
     urls = {"approved": row.approved_url, "new": row.rolling_url, "earlier": row.earlier_url}
-    return version_run(rolling=row.rolling_id, followed=row.followed_id, **urls) or ""
+    return version_run(rolling=row.rolling_id, followed=row.followed_id, **urls)
 
 
 def groups(hooks: Iterable[LiveHook]) -> list[list[LiveHook]]:

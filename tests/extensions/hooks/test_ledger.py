@@ -17,6 +17,7 @@ from extensions.hooks.live import hooks_at
 from extensions.models import HookCall
 from stores.hookpoints import Flow, HookPoint, HookRequest
 from tests.hooking import Hooked, Hooking
+from tests.waiting import wait_until
 
 SHIPPING = "checkout.shipping_rates"
 BREAKER_OPEN = CallOutcome.BREAKER_OPEN
@@ -56,6 +57,7 @@ def test_each_call_is_counted_and_those_that_were_made_are_timed(shop: Business,
     record(shop, calls)
     after = [counted(CallOutcome.ANSWERED), counted(BREAKER_OPEN), measured("count"), measured("sum")]
     assert [now - then for now, then in zip(after, before, strict=True)] == [1, 1, 1, 1.5]
+    assert skipped.flush() == 1
     assert {call.outcome for call in hooked.calls} == {"ANSWERED", "BREAKER_OPEN"}
 
 
@@ -86,6 +88,18 @@ def test_skipped_calls_beyond_the_most_that_may_wait_are_left_out(
         record(shop, came_to(shop, BREAKER_OPEN))
 
     assert len(hooked.calls) == 2
+
+
+@pytest.mark.long
+@pytest.mark.django_db(transaction=True)
+def test_thread_of_the_process_writes_skipped_calls(
+    shop: Business, hooked: Hooked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()  # threads start again
+    monkeypatch.setattr("extensions.hooks.skipped._skipped", calls := skipped.SkippedCalls())
+    record(shop, came_to(shop, BREAKER_OPEN))
+    wait_until(HookCall.objects.exists)
+    calls.stop()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -110,6 +110,30 @@ def test_listener_of_a_store_gets_its_calls_alone(
     assert taken(app).installation_id == installation.pk
 
 
+def test_listener_of_an_app_gets_no_call_of_a_store_with_one_of_its_own(
+    app: App, installation: Installation, shop: Business, dana: User
+) -> None:
+    begun(factories.installation(app, shop))
+    listeners.attach(app=app, person=dana, store=shop)
+
+    assert relaying.take(app, store=None) == []
+    assert len(relaying.take(app, store=shop.pk)) == 1
+
+
+def test_listener_is_for_the_own_sandbox_of_its_developer(
+    app: App, installation: Installation, sandbox: Business, sam: User
+) -> None:
+    sams = Business.objects.sandbox_of(sam)
+    installed = factories.installation(app, sams, is_own=True)
+    slot = listeners.attach(app=app, person=sam)
+
+    assert relaying.listening(sams, [app.pk]) == {app.pk: slot}
+    assert relaying.listening(sandbox, [app.pk]) == {}
+    installed.is_own = False
+    installed.save()
+    assert relaying.listening(sams, [app.pk]) == {}
+
+
 def test_checkout_gets_the_answer_to_its_own_call(
     app: App, installation: Installation, hints: Hints, monkeypatch: pytest.MonkeyPatch
 ) -> None:

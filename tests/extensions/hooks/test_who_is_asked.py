@@ -115,8 +115,19 @@ def own(sandbox: Business, hooking: Hooking) -> Hooked:
 
 
 def test_own_sandbox_asks_an_approved_app_once(sandbox: Business, own: Hooked) -> None:
+    """Also one that it had agreed to before it was its developer's own."""
+    own.installation.agreed_version = own.app.approved_version
+    own.installation.save()
+
     assert is_asked(sandbox, own)
     assert len(own.receiver.requests) == 1
+
+
+def test_sandbox_of_a_stranger_asks_an_approved_app(sam: User, hooked: Hooked) -> None:
+    store = Business.objects.sandbox_of(sam)
+    factories.installation(hooked.app, store)
+
+    assert is_asked(store, hooked)
 
 
 def test_own_sandbox_asks_no_app_that_was_uninstalled(sandbox: Business, own: Hooked) -> None:

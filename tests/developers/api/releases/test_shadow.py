@@ -13,7 +13,7 @@ from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Business, User
 from common.processes.write_behind import WriteBehind
 from common.web.limits import rate_limits
 from extensions.hooks import shadow
@@ -117,6 +117,15 @@ def test_store_of_the_step(shadowed: App, four: list[Installation], servers: Ser
     assert not shadow.waiting().has_work
     ask_in_shadow()
     assert ["x-webhook-shadow" in each.headers for each in servers[1].requests] == [False]
+
+
+@pytest.mark.long
+def test_sandbox_stores_ask_once(shadowed: App, sandbox: Business, sam: User) -> None:
+    for store, is_test in ((sandbox, False), (Business.objects.sandbox_of(sam), True)):
+        factories.installation(shadowed, store, is_test=is_test, agreed_version=shadowed.earlier_version)
+        asking.discount(store)
+        assert HookCall.objects.filter(installation__business=store).exists()
+        assert not shadow.waiting().has_work
 
 
 @pytest.mark.long
