@@ -92,7 +92,7 @@ def _health(rows: Sequence[_CallRow]) -> Health:
 
 def _percentile(values: list[int], share: float) -> int | None:
     """A measured value with at least `share` of all values at or below it."""
-    return values[max(0, -int(-len(values) * share // 1) - 1)] if values else None
+    return values[-int(-len(values) * share // 1) - 1] if values else None
 
 
 def hooks_of(app: App) -> list[Definition]:

@@ -18,7 +18,7 @@ from common.web.limits.rate_limits import consume
 from extensions.addresses import hook_address
 from extensions.definitions import hook as read_hook
 from extensions.hooks import relaying
-from extensions.hooks.answers import MISSING, AnswerProblem, BadAnswer, parse, problems_of
+from extensions.hooks.answers import AnswerProblem, BadAnswer, parse, problems_of
 from extensions.hooks.calling import Pending, begin, check_exchange, compose
 from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS
 from extensions.models import Definition
@@ -141,8 +141,6 @@ def _fields(
         path, required = f"{prefix}{name}", name in schema["required"]
         given = orjson.dumps(value[name]).decode() if name in value else None
         problem = next((each.message for each in problems if each.field == path), "")
-        if given is None and required:
-            problem = MISSING
         yield Field(path, _expected(part), required, _shortened(given), problem)
         items = value.get(name)
         if "items" in part and isinstance(items, list):

@@ -7,9 +7,10 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import Business
-from extensions.enums import CallOutcome
+from common.errors import NotFound
+from extensions.enums import CallOutcome, ExtensionType
 from extensions.hooks import health
-from extensions.models import HookCall
+from extensions.models import Breaker, ExtensionState, HookCall
 from stores.hookpoints import HookPoint
 from tests import factories
 from tests.hooking import Hooked, Hooking
@@ -51,7 +52,7 @@ def test_figures_tell_calls_that_were_made_from_skipped_ones(hooking: Hooking) -
     recorded(other)
 
     found, none = figures(hook, without_calls)
-    assert (found.asked, found.failed, found.skipped) == (6, 3, 2)
+    assert (found.asked, found.failed, found.skipped, found.share_failed) == (6, 3, 2, 0.5)
     assert (found.p50, found.p95, found.worst) == (200, 5000, 5000)
     assert (found.last, found.times[0], len(found.times)) == (last, last, 6)
     assert (none.asked, none.p50, none.last) == (0, None, None)
@@ -73,8 +74,8 @@ def test_figures_are_of_each_hooks_newest_calls_of_seven_days(
 
 def test_calls_of_a_hook_are_its_own(hooking: Hooking) -> None:
     first, second = hooking(SHIPPING), hooking(SHIPPING)
-    recorded(first, ago=timedelta(minutes=3))
-    recorded(first, ago=timedelta(minutes=2))
+    for minutes in (2, 3):
+        recorded(first, ago=timedelta(minutes=minutes))
     recorded(second)
 
     assert health.newest_calls(first.definition) == first.calls[::-1]
@@ -101,9 +102,27 @@ def test_hooks_come_in_the_order_of_a_checkout(hooking: Hooking) -> None:
     left = factories.hook(hook.app, SHIPPING)
     left.is_active = False
     left.save()
+    factories.definition(hook.app, ExtensionType.BLOCK, "order.calculate_discounts", {})
+    other = hooking("order.calculate_discounts")
 
     assert health.hooks_of(hook.app) == [validating, hook.definition]
     assert health.own_hook(hook.app, SHIPPING) == left
+    assert health.own_hook(other.app, "order.calculate_discounts") == other.definition
+    with pytest.raises(NotFound):
+        health.own_hook(hook.app, "order.calculate_discounts")
+
+
+def test_stores_that_switched_a_hook_off_are_those_with_the_app(shop: Business, hooking: Hooking) -> None:
+    hook, other = hooking(SHIPPING), hooking(SHIPPING)
+    on = factories.installation(hook.app, factories.business(factories.merchant("noor@example.com")))
+    for installation, each, is_on in (
+        (hook.installation, hook, False),
+        (other.installation, other, False),
+        (on, hook, True),
+    ):
+        ExtensionState.objects.create(installation=installation, definition=each.definition, is_on=is_on)
+
+    assert health.stores_that_switched_off([hook.definition]) == {hook.definition.pk: 1}
 
 
 def test_refusal_of_unchecked_orders_is_of_one_installation(hooking: Hooking) -> None:
@@ -113,3 +132,32 @@ def test_refusal_of_unchecked_orders_is_of_one_installation(hooking: Hooking) ->
 
     assert health.refuses_unvalidated(strict.installation)
     assert not health.refuses_unvalidated(other.installation)
+
+
+def test_hooks_in_trouble_are_those_whose_last_call_failed(hooking: Hooking) -> None:
+    hook, other = hooking(SHIPPING), hooking(SHIPPING)
+    now = timezone.now()
+
+    def failed(
+        failures: int, *, open_until: datetime | None = None, ended: datetime | None = None
+    ) -> Breaker:
+        store = factories.business(factories.merchant(f"m{Breaker.objects.count()}@example.com"))
+        installation = factories.installation(hook.app, store, uninstalled_at=ended)
+        return Breaker.objects.create(
+            installation=installation, definition=hook.definition, failures=failures, open_until=open_until
+        )
+
+    failing, opened = failed(1), failed(5, open_until=now)
+    failed(0)
+    failed(5, ended=now)
+    Breaker.objects.create(installation=other.installation, definition=other.definition, failures=1)
+    assert health.troubled([hook.definition]) == [opened, failing]
+
+
+def test_hook_is_paused_until_its_trial_is_due() -> None:
+    now = timezone.now()
+    later = Breaker(open_until=now + timedelta(minutes=1))
+    assert health.is_paused(later, now)
+    assert health.is_paused(later)
+    assert not health.is_paused(Breaker(open_until=now), now)
+    assert not health.is_paused(Breaker(), now)
