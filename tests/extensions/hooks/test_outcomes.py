@@ -8,7 +8,7 @@ import pytest
 import time_machine
 
 from accounts.models import Business
-from common.http.exchanges import Exchange
+from common.http.exchanges import ErrorClass, Exchange
 from extensions.enums import CallOutcome
 from extensions.hooks.answers import BadAnswer
 from extensions.hooks.calling import check_exchange
@@ -136,21 +136,27 @@ def test_slow_answer_is_given_up_at_the_timeout(shop: Business, hooking: Hooking
 
 @pytest.mark.spec(FAILURE, "A hook that gives no 2xx answer within its timeout has failed")
 @pytest.mark.parametrize(
-    ("status", "after_ms", "outcome", "problem"),
+    ("status", "after_ms", "error", "outcome", "problem"),
     [
-        (None, 5000, "TIMEOUT", "No answer within 5,000 ms."),
-        (None, 4999, "UNREACHABLE", "The connection was reset."),
-        (200, 5000, "TIMEOUT", "The answer was not complete within 5,000 ms."),
-        (200, 4999, "NOT_JSON", "The connection closed before the answer was complete."),
+        (None, 5000, "reset", "TIMEOUT", "No answer within 5,000 ms."),
+        (None, 4999, "reset", "UNREACHABLE", "The connection was reset."),
+        (None, 4999, None, "UNREACHABLE", "The connection was reset."),
+        (None, 4999, "timeout_response", "TIMEOUT", "No answer within 5,000 ms."),
+        (200, 5000, None, "TIMEOUT", "The answer was not complete within 5,000 ms."),
+        (200, 4999, None, "NOT_JSON", "The connection closed before the answer was complete."),
     ],
 )
 def test_connection_that_breaks_when_the_time_is_over_is_late(
-    status: int | None, after_ms: int, outcome: str, problem: str
+    status: int | None, after_ms: int, error: ErrorClass | None, outcome: str, problem: str
 ) -> None:
-    broken = Exchange(status, {}, b"", status is not None, after_ms, None if status else "reset")
+    broken = Exchange(status, {}, b"", status is not None, after_ms, error)
     with pytest.raises(BadAnswer) as found:
         check_exchange(broken, seconds=5.0)
     assert (found.value.outcome, found.value.problem) == (outcome, problem)
+
+
+def test_complete_answer_is_never_late() -> None:
+    check_exchange(Exchange(200, {}, b"{}", False, 5001, None), seconds=5.0)
 
 
 def test_server_that_is_away_is_not_reached(shop: Business, hooking: Hooking) -> None:
