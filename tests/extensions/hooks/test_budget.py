@@ -109,6 +109,7 @@ def test_call_that_is_waited_for_no_longer_says_how_long_it_was(
     with places_taken():
         assert visit(lambda: asking.fee(shop)) == 350
     assert (app.call.outcome, app.call.duration_ms) == ("NO_TIME_LEFT", 2500)
+    assert not Breaker.objects.exists(), "the hook isn't to blame"
 
 
 @pytest.mark.spec(FAILURE, "A hook call never happens inside a database transaction")

@@ -398,3 +398,4 @@ def test_discounts_end_at_the_subtotal_less_the_promo_discount(shop: Business, h
     hooking(DISCOUNTS, {"discount": 1500})
 
     assert asking.discount(shop, subtotal=2000, promo=300).amount == 1700
+    assert asking.discount(shop, subtotal=2000, promo=2001).amount == 0
