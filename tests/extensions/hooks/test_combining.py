@@ -399,3 +399,11 @@ def test_discounts_end_at_the_subtotal_less_the_promo_discount(shop: Business, h
 
     assert asking.discount(shop, subtotal=2000, promo=300).amount == 1700
     assert asking.discount(shop, subtotal=2000, promo=2001).amount == 0
+
+
+def test_customer_sees_300_characters_of_a_reason(shop: Business, hooking: Hooking) -> None:
+    hooking(DISCOUNTS, {"discount": 1, "reason": "a" * 301})
+    hooking(VALIDATE, {"valid": False, "reason": "b" * 301})
+
+    assert asking.discount(shop) == Discount(1, "a" * 300)
+    assert asking.verdict(shop).reason == "b" * 300
