@@ -79,6 +79,7 @@ def test_what_is_new_comes_first_then_what_is_lost_and_what_stays(
     version = App.objects.get(pk=app.pk).approved_version
     assert version
     assert f"{REVIEWS}: asked for since version {version.version}." in kept
+    assert kept.count(REVIEWS) == 1
 
 
 @SPEC

@@ -13,7 +13,7 @@ from django.test import Client, TestCase
 from accounts.models import User
 from common.web.own_pages import LONGEST, is_own_page
 from marketplace.models import App
-from merchants.consent.kept_requests import MOST
+from merchants.consent.kept_requests import LONG, MOST
 from tests import factories
 from tests.accounts.second_factor import code, set_up_app
 from tests.factories import PASSWORD
@@ -125,7 +125,7 @@ def test_through_another_account(client: Client, listed: App, mira: User, dana: 
 def test_requests_are_kept_in_bounds(client: Client, listed: App, mira: User) -> None:
     first = begun(client, listed, "x" * 4000)
     assert begun(client, listed, "x" * 4000) == first, "the same one is kept once"
-    for number in range(MOST):
+    for number in (*range(MOST), 1):  # one of them twice, which makes no other go
         begun(client, listed, f"{number}" * 4000)
     assert len(client.session["authorization_requests"]) == MOST
     client.force_login(mira)
@@ -136,9 +136,19 @@ def test_requests_are_kept_in_bounds(client: Client, listed: App, mira: User) ->
     assert (too_long.status_code, b"This link is too long" in too_long.content) == (400, True)
 
 
+@pytest.mark.usefixtures("stopped_clock")
+def test_sixty_first_long_request_of_an_address_refused(client: Client, listed: App) -> None:
+    """Each may begin a session, before anybody signs in. Ordinary ones keep nothing."""
+    for _ in range(60):
+        assert client.get(address(listed, state="x" * LONG)).status_code == 302
+    assert client.get(address(listed, state="x" * LONG)).status_code == 429
+    assert client.get(address(listed)).status_code == 302
+
+
 def test_ordinary_request_leaves_no_session(client: Client, listed: App) -> None:
-    login = client.get(address(listed, state="x" * 300))
-    assert kept_of(login["Location"]) == address(listed, state="x" * 300)
+    longest = address(listed, state="x" * (LONG - len(address(listed, state=""))))
+    login = client.get(longest)
+    assert kept_of(login["Location"]) == longest
     assert not login.cookies
 
 
