@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Business, User
 from extensions.hooks.live import hooks_at
 from extensions.models import Breaker, Definition
 from extensions.reach_requests import requested_capabilities
@@ -11,6 +11,7 @@ from installations.models import Installation
 from installations.services import approve_scopes
 from installations.services.approval import follow_all
 from marketplace.models import App
+from marketplace.services import reviews
 from tests import factories
 from tests.clients import Api, client_of
 from tests.developers.api.releases.rolling import (
@@ -31,7 +32,7 @@ from tests.developers.api.releases.rolling import (
 )
 from tests.extensions.manifests import block, hook, script
 from tests.installations import oauth_client
-from tests.merchants.pages import installed
+from tests.merchants.pages import installed, listed_app
 from tests.pages import signed_in, text_of
 
 
@@ -181,6 +182,21 @@ def test_back_twice(api: Api, first: App, twenty: list[Installation]) -> None:
         app = App.objects.get(pk=app.pk)
         assert app.approved_version
         assert app.approved_version.number == 1
+
+
+@pytest.mark.long
+def test_back_leaves_what_stores_of_other_apps_follow(
+    api: Api, first: App, shop: Business, sam: User
+) -> None:
+    """A version of another app was approved just before."""
+    app = approve(change(first, version="2.0.0"), "ALL")
+    other = listed_app(sam, ["read_products"], name="Other")
+    asked = installed(other, shop)
+    newer = change(other, version="2.0.0", scopes=["read_products", "read_pages"])
+    reviews.approve(submission=factories.submit(newer), reviewer=factories.reviewer())
+    api("post", path(app, "back"), {})
+    follow_all()
+    assert seen(asked).needs_reconsent
 
 
 @pytest.mark.long

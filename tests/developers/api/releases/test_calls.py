@@ -8,6 +8,7 @@ from accounts.sign_in import tokens
 from installations.models import Installation
 from marketplace.enums import AppRole
 from marketplace.models import App, ReviewEntry
+from marketplace.queries import MOVES
 from marketplace.services import reviews
 from marketplace.signals import release_moved
 from tests import factories
@@ -97,6 +98,26 @@ def test_reason(api: Api, rolling: App, sam: User, sams_api: Api) -> None:
     assert api("post", path(rolling, "resume"), {}).status_code == 200
     assert api("post", path(rolling, "halt"), {"reason": "Prices."}).json()["reason"] == "Prices."
     assert ReviewEntry.objects.filter(app=rolling, kind="HALTED", note__endswith="Prices.").exists()
+
+
+@pytest.mark.long
+def test_every_move_is_logged_and_followed(api: Api, rolling: App, dana: User) -> None:
+    """The log has each with who made it, and stores follow each."""
+    with heard(release_moved) as moved:
+        for name in ("halt", "resume", "advance", "advance", "advance", "back"):
+            assert api("post", path(rolling, name), {}).status_code == 200, name
+    log = ReviewEntry.objects.filter(app=rolling, actor=dana, kind__in=MOVES).order_by("at")
+    assert [(each.kind, each.note.removeprefix("Version 2.0.0: ")) for each in log] == [
+        ("HALTED", "Halted by Dana."),
+        ("RESUMED", "1% of the stores"),
+        ("ADVANCED", "5% of the stores"),
+        ("ADVANCED", "25% of the stores"),
+        ("ADVANCED", "100% of the stores"),
+        ("TAKEN_BACK", "Taken back by Dana."),
+    ]
+    assert [call["release"].state for call in moved] == [
+        "HALTED", "ROLLING", "ROLLING", "ROLLING", "COMPLETE", "TAKEN_BACK",
+    ]  # fmt: skip
 
 
 @pytest.mark.long
