@@ -179,7 +179,7 @@ def test_developer_installs_the_working_copy_without_figures_of_stores(
     app.scopes = ["read_products", "read_orders"]
     app.save()
     installed(app, sandbox)
-    Installation.objects.update(granted_scopes=["read_products"])
+    Installation.objects.update(granted_scopes=[])
     page = signed_in(dana).get(address(app)).context["page"]
     assert (page.version, page.reason, page.use, page.asked_since) == ("", "", None, [])
     assert words(dana, app).count("Sandbox: test install") == 1

@@ -78,7 +78,9 @@ def test_buttons(rolling: App, dana: User) -> None:
 @pytest.mark.spec(RELEASES, "A suspended app's release can only be taken back")
 def test_buttons_while_the_app_is_suspended(rolling: App, dana: User) -> None:
     reviews.suspend(app=rolling, reviewer=factories.reviewer(), reason="It hangs.")
-    assert buttons(signed_in(dana)) == ["Take back"]
+    client = signed_in(dana)
+    assert buttons(client) == ["Take back"]
+    assert "Every store runs the version before" in text_of(client.post(f"{PAGE}take-back/", follow=True))
 
 
 @pytest.mark.spec(RELEASES, "A first version, and one that no longer runs, can't be taken back")

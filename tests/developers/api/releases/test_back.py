@@ -12,6 +12,7 @@ from installations.services import approve_scopes
 from installations.services.approval import follow_all
 from marketplace.models import App
 from marketplace.services import reviews
+from marketplace.services.findings import record_checks, submissions_to_check
 from tests import factories
 from tests.clients import Api, client_of
 from tests.developers.api.releases.rolling import (
@@ -182,6 +183,9 @@ def test_back_twice(api: Api, first: App, twenty: list[Installation]) -> None:
         app = App.objects.get(pk=app.pk)
         assert app.approved_version
         assert app.approved_version.number == 1
+    assert api("post", f"/developer/apps/{app.pk}/versions/2/restore", {}).status_code == 200
+    versions = api("get", f"/developer/apps/{app.pk}/versions").json()["data"]
+    assert [each["number"] for each in versions if each["isTakenBack"]] == [3]
 
 
 @pytest.mark.long
@@ -217,11 +221,19 @@ def test_restored_after_back(api: Api, rolling: App, twenty: list[Installation])
 
 @pytest.mark.long
 def test_back_during_a_review(api: Api, first: App, twenty: list[Installation], dana: User) -> None:
-    """What the reviewer decides on is compared with the version that runs."""
+    """What the reviewer decides on is compared with the version that runs, and checked again. What was decided stays."""
     app = approve(change(first, version="2.0.0", scopes=["read_products"]), "ALL")
     change(app, version="3.0.0", scopes=["read_products", "read_orders"])
     assert api("post", f"/developer/apps/{app.pk}/submit", {}).status_code == 201
     review = f"/portal/apps/{app.slug}/review/"
     assert "New scopes" in text_of(signed_in(dana).get(review))
+    waiting = app.submissions.get(status="PENDING_REVIEW")
+    record_checks(submission=waiting, results=[])
+    assert not submissions_to_check()
     api("post", path(app, "back"), {})
     assert "New scopes" not in text_of(signed_in(dana).get(review))
+    assert submissions_to_check() == [waiting.pk]
+    made = api("get", f"/developer/apps/{app.pk}/submissions").json()["data"]
+    assert [(each["version"], each["removedScopes"]) for each in made[:2]] == [
+        ("3.0.0", []), ("2.0.0", ["read_orders"]),
+    ]  # fmt: skip

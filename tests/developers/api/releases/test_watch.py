@@ -250,6 +250,27 @@ def test_figures_of_a_release_to_all_are_of_a_week(
 
 
 @pytest.mark.long
+def test_figures_are_kept_once_of_that_release_as_it_was(api: Api, first: App, shop: Business) -> None:
+    """Not of another app's that ended at the same time, nor of one that moved while they were read."""
+    other = approve(factories.app(shop.owner, name="Other"), "ALL")
+    before = Release.objects.get(version__app=other)
+    app = approve(change(first, version="2.0.0"), "ALL")
+    Release.objects.update(ended_at=before.ended_at)
+    read = Release.objects.get(version__app=app, version__number=2)
+    api("post", path(app, "back"), {})
+    api("post", f"/developer/apps/{app.pk}/versions/2/restore", {})
+    releases.keep_figures(release=read)
+    moved = Release.objects.get(pk=read.pk)
+    assert moved.final_health is None
+    for _ in range(2):
+        releases.keep_figures(release=moved)
+        moved.refresh_from_db()
+        assert moved.final_health
+    before.refresh_from_db()
+    assert before.final_health is None
+
+
+@pytest.mark.long
 @pytest.mark.spec(
     RELEASES, "The gate reads calls of the last minutes, however long a release takes, and counts all"
 )
