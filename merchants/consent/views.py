@@ -193,9 +193,8 @@ def _app(request: HttpRequest) -> App:
 
 
 def _find_app(request: HttpRequest) -> App | None:
-    client_id = request.GET.get("client_id", "")
     apps = App.objects.live().select_related("approved_version__icon", "icon", "developer")
-    return None if "\0" in client_id else apps.filter(client_id=client_id).first()
+    return apps.filter(client_id=request.GET.get("client_id", "")).first()
 
 
 def _authorization(request: HttpRequest, app: App) -> AuthorizationRequest:

@@ -28,6 +28,7 @@ from tests.installations.oauth_client import (
     post,
     sent_to,
 )
+from tests.pages import main_words_of
 
 
 def assert_refused(response: Any, status: int, error: str) -> None:
@@ -46,6 +47,7 @@ def assert_refused(response: Any, status: int, error: str) -> None:
 # --- /oauth/authorize: never a redirect to an unchecked address ------------------------------------------
 
 STRANGE = "https://evil.example.com/callback"
+APPROVED = "https://app.example.com/approved"
 
 
 @pytest.mark.long
@@ -93,6 +95,27 @@ def test_wrong_redirect_is_explained_to_the_developer(listed: App, dana: User, m
         assert listed.redirect_url not in stranger.get(wrong).content.decode()
 
 
+@pytest.mark.parametrize(
+    ("given", "difference"),
+    [
+        (
+            APPROVED,
+            "It is the Redirect URL of the approved version. Your own install uses the working copy.",
+        ),
+        ("http://app.example.com/callback", "They differ only in http and https."),
+        ("https://app.example.com/CallBack", "They differ only in upper and lower case."),
+        ("https://app.example.com/other", ""),
+    ],
+)
+def test_difference_between_redirect_urls_is_named(app: App, dana: User, given: str, difference: str) -> None:
+    """Where the working copy has another one than the approved version, to which the others are sent."""
+    wrong = address(app, redirect_uri=given)
+    assert "for everybody else" not in main_words_of(browser(dana).get(wrong))
+    factories.approve(app, redirect_url=APPROVED)
+    said = main_words_of(browser(dana).get(wrong))
+    assert f"for everybody else {APPROVED} {difference} Both must be the same".replace("  ", " ") in said
+
+
 def test_deleted_app_is_unknown(app: App, dana: User) -> None:
     App.objects.filter(pk=app.pk).update(deleted_at="2026-11-20T12:00:00Z")
     assert browser(dana).get(address(app)).status_code == 400
@@ -104,12 +127,16 @@ def test_parameter_given_twice_is_a_page(listed: App, mira: User) -> None:
 
 
 @pytest.mark.parametrize("twice", ["state=b", "scope=read_products", "response_type=code", "client_id={}"])
-def test_page_tells_that_a_parameter_was_given_twice(listed: App, mira: User, twice: str) -> None:
+def test_page_tells_that_a_parameter_was_given_twice(
+    listed: App, mira: User, dana: User, twice: str
+) -> None:
     path = address(listed, scope="read_products") + "&" + twice.format(listed.client_id)
-    response = browser(mira).get(path)
-    assert response.status_code == 400
-    assert b"it repeats a parameter" in response.content
-    assert b"is not a Redirect URL of the app" not in response.content
+    for person in (mira, dana):
+        response = browser(person).get(path)
+        assert response.status_code == 400
+        assert b"it repeats a parameter" in response.content
+        assert b"is not a Redirect URL of the app" not in response.content
+        assert b"Only you see this" not in response.content
 
 
 @pytest.mark.spec(
@@ -117,7 +144,7 @@ def test_page_tells_that_a_parameter_was_given_twice(listed: App, mira: User, tw
 )
 def test_page_tells_that_the_redirect_url_of_another_state_is_wrong(app: App, mira: User) -> None:
     """It is one of the app's, but not the one that a merchant is sent to."""
-    factories.approve(app, redirect_url="https://app.example.com/approved")
+    factories.approve(app, redirect_url=APPROVED)
     response = browser(mira).get(address(app))
     assert response.status_code == 400
     assert b"is not a Redirect URL of the app" in response.content

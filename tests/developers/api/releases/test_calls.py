@@ -7,7 +7,7 @@ from accounts.models import User
 from accounts.sign_in import tokens
 from installations.models import Installation
 from marketplace.enums import AppRole
-from marketplace.models import App, ReviewEntry
+from marketplace.models import App, AppVersion, ReviewEntry
 from marketplace.queries import MOVES
 from marketplace.services import reviews
 from marketplace.signals import release_moved
@@ -102,10 +102,12 @@ def test_reason(api: Api, rolling: App, sam: User, sams_api: Api) -> None:
 
 @pytest.mark.long
 def test_every_move_is_logged_and_followed(api: Api, rolling: App, dana: User) -> None:
-    """The log has each with who made it, and stores follow each."""
+    """The log has each with who made it. Stores follow the version that it is about, and no other."""
+    followed = []
     with heard(release_moved) as moved:
         for name in ("halt", "resume", "advance", "advance", "advance", "back"):
             assert api("post", path(rolling, name), {}).status_code == 200, name
+            followed.append([each.number for each in AppVersion.objects.filter(followed_at=None)])
     log = ReviewEntry.objects.filter(app=rolling, actor=dana, kind__in=MOVES).order_by("at")
     assert [(each.kind, each.note.removeprefix("Version 2.0.0: ")) for each in log] == [
         ("HALTED", "Halted by Dana."),
@@ -118,6 +120,7 @@ def test_every_move_is_logged_and_followed(api: Api, rolling: App, dana: User) -
     assert [call["release"].state for call in moved] == [
         "HALTED", "ROLLING", "ROLLING", "ROLLING", "COMPLETE", "TAKEN_BACK",
     ]  # fmt: skip
+    assert followed == [[], [2], [2], [2], [2], [1]]
 
 
 @pytest.mark.long
