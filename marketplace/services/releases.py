@@ -274,7 +274,7 @@ def _widen(release: Release, places: list[int]) -> None:
     if not places:
         return
     number = max(1, round(len(places) * release.percent / 100))
-    release.bound = max(places[number - 1], -1 if release.bound is None else release.bound)
+    release.bound = max(places[number - 1], release.bound or 0)
 
 
 def _record(release: Release, kind: ReviewKind, by: User | None, now: datetime, note: str) -> None:

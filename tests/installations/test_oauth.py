@@ -355,6 +355,7 @@ def test_reviewer_can_not_install(listed: App, lacks: str) -> None:
         factories.submit(listed)
     response = browser(reviewer).get(address(listed))
     assert response.status_code == 403
+    assert b"Only merchants and developers can install apps." in response.content
     assert b"Use another account" in response.content
 
 
@@ -456,6 +457,16 @@ def test_page_is_not_framed_and_not_kept(listed: App, mira: User, path: str) -> 
     assert response["X-Frame-Options"] == "DENY"
     assert "frame-ancestors 'none'" in response["Content-Security-Policy"]
     assert "no-store" in response["Cache-Control"]
+
+
+def test_browsers_go_on_to_an_app_without_tls_only_where_that_is_its_redirect_url(
+    app: App, dana: User
+) -> None:
+    """An app under development has one on the developer's own machine."""
+    for redirect_url, goes_on in ((app.redirect_url, "https:"), ("http://localhost:3000/cb", "https: http:")):
+        App.objects.update(redirect_url=redirect_url)
+        response = browser(dana).get(address(app, redirect_uri=redirect_url))
+        assert f"form-action 'self' {goes_on};" in response["Content-Security-Policy"] + ";"
 
 
 # --- Installed already -------------------------------------------------------------------------------

@@ -312,15 +312,17 @@ def test_consent_by_role(shop: Business, kim: User, listed: App, role: StoreRole
 
 
 def test_consent_names_a_store_of_which_one_is_staff_for_orders_only(
-    shop: Business, listed: App, mira: User
+    shop: Business, listed: App, kim: User
 ) -> None:
-    """Their store is offered, the other one refused."""
+    """Their store is offered, the other one refused. Without any there is nothing to install on."""
     tom = factories.merchant("tom@example.com", name="Tom")
     factories.staff(shop, tom, StoreRole.ORDERS)
     url = f"/oauth/authorize?response_type=code&client_id={listed.client_id}&state=x"
     page = unescaped(signed_in(tom).get(url), 200)
     assert (tom.businesses.get().name in page, shop.name in page) == (True, False)
     assert signed_in(tom).get(f"{url}&business_id={shop.pk}").status_code == 403
+    assert signed_in(tom).get(f"{url}&business_id={tom.businesses.get().pk}").status_code == 200
+    assert "You have no store to install the app on." in unescaped(signed_in(kim).get(url), 403)
     stranger = signed_in(factories.merchant("ann@example.com")).get(f"{url}&business_id={shop.pk}")
     assert "access_denied" in stranger["location"]
 

@@ -7,7 +7,7 @@ import pytest
 from accounts.models import Business, User
 from extensions.models import LiveDefinition, ReachRequest
 from installations.models import Installation
-from installations.services import approval, approve_scopes
+from installations.services import approval, approve_scopes, uninstall
 from installations.services.approval import follow_all
 from installations.signals import approval_followed
 from marketplace.enums import AppStatus, ReleaseState
@@ -51,6 +51,21 @@ def test_steps(api: Api, rolling: App, twenty: list[Installation]) -> None:
         api("post", path(rolling, "advance"), {})
         follow_all()
     assert sizes == [1, 1, 5, 20]
+
+
+@pytest.mark.spec(RELEASES, "About so many per cent, at least one; a step only adds stores")
+def test_step_keeps_its_stores_when_others_leave(api: Api, rolling: App, twenty: list[Installation]) -> None:
+    """Also those that haven't followed yet when it begins again."""
+    for name in ("advance", "advance"):
+        api("post", path(rolling, name), {})
+    release = Release.objects.get(version__number=2)
+    for each in twenty:
+        if not release.includes(each.pk):
+            uninstall(installation=each)
+    for name in ("halt", "resume"):
+        api("post", path(rolling, name), {})
+    follow_all()
+    assert api("get", path(rolling)).json()["stores"] == {"new": 5, "old": 0}
 
 
 @pytest.mark.spec(
