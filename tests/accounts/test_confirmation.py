@@ -10,7 +10,11 @@ from django.test import Client, TestCase
 from accounts.models import Business, User
 from accounts.services.confirmation import confirm, is_confirmed
 from accounts.signals import business_created
+from common.errors import NotAllowed
 from marketplace.models import App
+from marketplace.services import reviews
+from marketplace.services.apps import create_app
+from marketplace.services.transfers import accept_transfer
 from tests import factories
 from tests.accounts.api import assert_error, post, sign_in
 from tests.signals import heard
@@ -105,6 +109,21 @@ def test_app_not_submitted_before(client: Client, app: App, dana: User) -> None:
     assert "dana@example.com" in assert_error(answer, 403, "Forbidden")["message"]
     confirm(user=dana)
     assert post(client, f"/developer/apps/{app.pk}/submit", {}, headers=bearer).status_code == 201
+
+
+def test_no_app_is_created_submitted_or_taken_over_before(app: App, dana: User, sam: User) -> None:
+    acts = [
+        lambda: create_app(
+            developer=dana, name="New", slug="new", description="New.", category="OTHER", scopes=[],
+            redirect_url=app.redirect_url,
+        ),
+        lambda: reviews.submit(app=app, developer=dana),
+        lambda: accept_transfer(app=app, by=sam),
+    ]  # fmt: skip
+    for act in acts:
+        with pytest.raises(NotAllowed, match="Confirm your e-mail address first"):
+            act()
+    assert (App.objects.get().developer, App.objects.get().status) == (dana, "DRAFT")
 
 
 @pytest.mark.spec(

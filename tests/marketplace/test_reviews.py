@@ -178,7 +178,9 @@ def together(count: int, act: Callable[[], object]) -> list[str]:
 
 
 @pytest.mark.spec("Contract 9 Apps", "A submission can be withdrawn while no reviewer holds it")
-def test_withdraw_makes_it_a_draft_again(app: App, submission: Submission) -> None:
+def test_withdraw_makes_it_a_draft_again(app: App, submission: Submission, sam: User) -> None:
+    with pytest.raises(NotFound):
+        reviews.withdraw(app=app, developer=sam)
     withdrawn = reviews.withdraw(app=app, developer=app.developer, now=LATER)
     app.refresh_from_db()
     assert app.status == "DRAFT"
