@@ -36,9 +36,6 @@ from marketplace.signals import app_approved, app_reinstated, app_submitted, app
 Check = Callable[[App], Iterable[ErrorDetail]]
 """A check by a higher-level app for what a submission lacks. It runs with the app's row locked, so it must be fast."""
 
-Findings = dict[str, dict[str, str]]
-"""By `Criterion`: `{"security": {"verdict": "FAIL", "note": "..."}}`."""
-
 NOTES_MISSING: Final = "Explain what has to change, here or in the note on a failed criterion."
 
 SECURITY_KINDS: Final = {
@@ -185,15 +182,13 @@ def approve(
     submission: Submission,
     reviewer: User,
     notes: str = "",
-    findings: Findings | None = None,
     objections: str = "",
     now: datetime | None = None,
 ) -> AppVersion:
     """Freeze the working copy as the newest approved version, which merchants see from the commit on.
 
-    `findings`, if given, replace the submission's. `objections` is what spoke against the approval, for the review log:
-    "Approved although 2 checks had failed: …". Raises `Conflict` if it is already decided, another reviewer holds
-    it, or the app is the reviewer's own.
+    `objections` is what spoke against the approval, for the review log: "Approved although 2 checks had failed: …".
+    Raises `Conflict` if it is already decided, another reviewer holds it, or the app is the reviewer's own.
     """
     notes = _remark("notes", notes)
     app, locked = _lock(submission)
@@ -204,7 +199,7 @@ def approve(
     _set_status(app, AppStatus.APPROVED, "approved_version")
     releases.begin(app=app, version=version, earlier=earlier, mode=locked.release, now=now)
     locked.approved_version = version
-    _decide(locked, SubmissionStatus.APPROVED, reviewer, notes, findings, now, objections)
+    _decide(locked, SubmissionStatus.APPROVED, reviewer, notes, now, objections)
     app_approved.send(App, app=app, version=version, now=now)
     notifications.notify_of_decision(submission=locked)
     return version
@@ -216,7 +211,6 @@ def reject(
     submission: Submission,
     reviewer: User,
     notes: str,
-    findings: Findings | None = None,
     now: datetime | None = None,
 ) -> Submission:
     """Return the app to its developer with the required changes. It is a DRAFT again.
@@ -227,11 +221,10 @@ def reject(
     notes = _remark("notes", notes)
     app, locked = _lock(submission)
     _require_reviewable(locked, reviewer)
-    locked.findings = locked.findings if findings is None else findings
     if not notes and not notifications.criteria_notes(locked):
         raise Invalid.field("notes", NOTES_MISSING)
     _set_status(app, AppStatus.DRAFT)
-    _decide(locked, SubmissionStatus.REJECTED, reviewer, notes, findings, now or timezone.now())
+    _decide(locked, SubmissionStatus.REJECTED, reviewer, notes, now or timezone.now())
     notifications.notify_of_decision(submission=locked)
     return locked
 
@@ -356,13 +349,10 @@ def _decide(
     status: SubmissionStatus,
     reviewer: User,
     notes: str,
-    findings: Findings | None,
     now: datetime,
     objections: str = "",
 ) -> None:
     submission.reviewer, submission.notes = reviewer, notes
-    if findings is not None:
-        submission.findings = findings
     _close(submission, status, reviewer, now, "\n\n".join(filter(None, [notes, objections])))
 
 
@@ -370,9 +360,7 @@ def _close(
     submission: Submission, status: SubmissionStatus, actor: User, now: datetime, note: str = ""
 ) -> None:
     submission.status, submission.decided_at = status, now
-    submission.save(
-        update_fields=["status", "decided_at", "reviewer", "notes", "findings", "approved_version"]
-    )
+    submission.save(update_fields=["status", "decided_at", "reviewer", "notes", "approved_version"])
     _record(submission, ReviewKind(status.value), actor, now, note)
     submission_closed.send(Submission, submission=submission, now=now)
 

@@ -149,7 +149,6 @@ def test_muted_notices_are_not_mailed(
         reject(
             submission=submission,
             reviewer=factories.reviewer(f"{submission.pk}@example.com"),
-            findings={},
             notes="No.",
         )
         with TestCase.captureOnCommitCallbacks(execute=True):

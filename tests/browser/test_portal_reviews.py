@@ -8,6 +8,7 @@ from accounts.models import Business, User
 from marketplace.models import App
 from marketplace.services import reviews
 from marketplace.services.apps import update_app
+from marketplace.services.findings import record_findings
 from marketplace.services.pictures import decode
 from tests import factories
 from tests.pictures import upload
@@ -58,7 +59,8 @@ def pages(dana: User, stars: App) -> list[str]:
     )
     submission = reviews.submit(app=rejected, developer=dana)
     findings = {"security": {"verdict": "FAIL", "note": "A bad signature got 200."}}
-    reviews.reject(submission=submission, reviewer=rita, notes="x" * 200, findings=findings)
+    record_findings(submission=submission, reviewer=rita, findings=findings)
+    reviews.reject(submission=submission, reviewer=rita, notes="x" * 200)
     factories.approve(factories.app(dana, slug="approved"))
     paths = [f"{app}/review/" for app in ("stars", new.slug, "waiting", "rejected", "approved")]
     paths += ["rejected/review/submit/", "waiting/review/withdraw/", "rejected/versions/", "stars/versions/"]

@@ -56,8 +56,9 @@ def test_rejection_is_mailed_with_notes_and_failed_criteria(
         "quality": {"verdict": "PASS", "note": "Lovely pictures."},
         "security": {"verdict": "FAIL", "note": "A bad signature got 200."},
     }
+    Submission.objects.update(findings=findings)
     with django_capture_on_commit_callbacks(execute=True):
-        reviews.reject(submission=submission, reviewer=rita, notes="Check signatures.", findings=findings)
+        reviews.reject(submission=submission, reviewer=rita, notes="Check signatures.")
     (message,) = mail.outbox
     assert message.subject == "Stars & <Stripes> 1.4.0 needs changes"
     body = str(message.body)
@@ -76,8 +77,8 @@ def test_notes_are_those_of_the_decision(submission: Submission, rita: User) -> 
     }
     submission.findings, submission.notes = findings, "Draft."
     assert notes_of(submission) == ""
-    submission.refresh_from_db()
-    rejected = reviews.reject(submission=submission, reviewer=rita, notes="Sign.", findings=findings)
+    Submission.objects.update(findings=findings)
+    rejected = reviews.reject(submission=submission, reviewer=rita, notes="Sign.")
     assert notes_of(rejected) == "Quality: Blurred.\n\nSign."
 
 

@@ -400,10 +400,11 @@ def test_rejection_shows_notes_on_the_page_and_a_mark_in_the_list(
     browser: Client, stars: App, rita: User
 ) -> None:
     reviews.reject(
-        submission=factories.submit(stars),
+        submission=factories.submit(
+            stars, findings={"security": {"verdict": "FAIL", "note": "A bad one got 200."}}
+        ),
         reviewer=rita,
         notes="Check <signatures>.",
-        findings={"security": {"verdict": "FAIL", "note": "A bad one got 200."}},
         now=NOW,
     )
     page = page_of(browser, stars)
