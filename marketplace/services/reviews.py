@@ -283,8 +283,7 @@ def require_editable(app: App) -> None:
 
 def reopen(app: App) -> None:
     """For `services.apps`, which saves the row: a frozen field was edited, so the app is a DRAFT again."""
-    if app.status == AppStatus.APPROVED:
-        app.status = AppStatus.DRAFT
+    app.status = AppStatus.DRAFT
 
 
 def close_deleted(app: App, now: datetime) -> None:

@@ -495,8 +495,9 @@ def test_delete_in_review_takes_the_submission_out_of_the_queue(
 ) -> None:
     reviews.take(submission=submission, reviewer=rita)
     delete_app(app=app, now=LATER)
+    app.refresh_from_db()
     submission.refresh_from_db()
-    assert (submission.status, submission.decided_at) == ("WITHDRAWN", LATER)
+    assert (app.status, submission.status, submission.decided_at) == ("DRAFT", "WITHDRAWN", LATER)
     assert log(app)[-1] == ("WITHDRAWN", "Dana", "The app was deleted.")
     with pytest.raises(NotFound):
         reviews.approve(submission=submission, reviewer=rita)
