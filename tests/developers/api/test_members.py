@@ -235,6 +235,17 @@ def test_offer_ends_with_the_member_and_after_seven_days(api: Api, app: App, sam
     assert api("get", path(app, "transfer")).json() == {"state": "NONE"}
 
 
+def test_second_offer_replaces_the_first(api: Api, app: App, sam: User) -> None:
+    kim = factories.developer("kim@example.com")
+    for person in (sam, kim):
+        factories.member(app, person)
+        assert api("post", path(app, "transfer"), {"email": person.email}).status_code == 202
+    assert api("get", path(app, "transfer")).json()["email"] == kim.email
+    with pytest.raises(Conflict, match="offered"):
+        transfers.accept_transfer(app=app, by=sam)
+    assert transfers.accept_transfer(app=app, by=kim).developer == kim
+
+
 @pytest.mark.spec(MEMBERS, "A developer token needs the right members")
 def test_token_needs_the_right(app: App, dana: User) -> None:
     for rights, status in (([], 403), ([TokenRight.MEMBERS], 201)):
