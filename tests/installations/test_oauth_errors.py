@@ -127,9 +127,7 @@ def test_parameter_given_twice_is_a_page(listed: App, mira: User) -> None:
 
 
 @pytest.mark.parametrize("twice", ["state=b", "scope=read_products", "response_type=code", "client_id={}"])
-def test_page_tells_that_a_parameter_was_given_twice(
-    listed: App, mira: User, dana: User, twice: str
-) -> None:
+def test_page_tells_that_a_parameter_was_given_twice(listed: App, mira: User, dana: User, twice: str) -> None:
     path = address(listed, scope="read_products") + "&" + twice.format(listed.client_id)
     for person in (mira, dana):
         response = browser(person).get(path)
