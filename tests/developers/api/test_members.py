@@ -235,6 +235,29 @@ def test_offer_ends_with_the_member_and_after_seven_days(api: Api, app: App, sam
     assert api("get", path(app, "transfer")).json() == {"state": "NONE"}
 
 
+@pytest.mark.usefixtures("tasks_run_at_once")
+def test_both_are_mailed_and_who_has_too_many_apps_takes_none(
+    app: App, dana: User, sam: User, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    factories.member(app, sam)
+    with django_capture_on_commit_callbacks(execute=True):
+        transfers.offer(app=app, by=dana, email=sam.email)
+    monkeypatch.setattr("marketplace.services.apps.MOST_APPS", 0)
+    with pytest.raises(Conflict, match="at most 0 apps"):
+        transfers.accept_transfer(app=app, by=sam)
+    monkeypatch.undo()
+    with django_capture_on_commit_callbacks(execute=True):
+        transfers.accept_transfer(app=app, by=sam)
+    assert [(each.subject, each.to[0]) for each in mail.outbox] == [
+        (f"The transfer of {app.name} is offered", dana.email),
+        (f"The transfer of {app.name} is offered", sam.email),
+        (f"{app.name} has another owner", dana.email),
+        (f"{app.name} has another owner", sam.email),
+    ]
+    for each in mail.outbox:
+        assert f"/portal/apps/{app.slug}/" in each.body
+
+
 def test_second_offer_replaces_the_first(api: Api, app: App, sam: User) -> None:
     kim = factories.developer("kim@example.com")
     for person in (sam, kim):
