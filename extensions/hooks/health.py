@@ -46,8 +46,7 @@ class Health:
 
     @property
     def share_failed(self) -> float:
-        """Of one call or more."""
-        return self.failed / self.asked
+        return self.failed / self.asked if self.asked else 0.0
 
 
 def health_of(calls: QuerySet[HookCall]) -> Health:

@@ -55,7 +55,7 @@ def test_figures_tell_calls_that_were_made_from_skipped_ones(hooking: Hooking) -
     assert (found.asked, found.failed, found.skipped, found.share_failed) == (6, 3, 2, 0.5)
     assert (found.p50, found.p95, found.worst) == (200, 5000, 5000)
     assert (found.last, found.times[0], len(found.times)) == (last, last, 6)
-    assert (none.asked, none.p50, none.last) == (0, None, None)
+    assert (none.asked, none.share_failed, none.p50, none.last) == (0, 0, None, None)
 
 
 def test_figures_are_of_each_hooks_newest_calls_of_seven_days(
