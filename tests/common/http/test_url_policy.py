@@ -222,7 +222,7 @@ class TestResolving:
         released, ended = threading.Event(), threading.Event()
 
         def look_up(*_: object, **__: object) -> list[Any]:
-            released.wait(5)
+            released.wait(0.5)
             ended.set()
             return []
 
