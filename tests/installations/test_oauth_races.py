@@ -16,6 +16,7 @@ from django.utils import timezone
 from waitress.server import create_server
 
 from accounts.models import Business, User
+from accounts.services.deletion import delete_account
 from config.wsgi import application
 from installations.enums import HistoryKind
 from installations.models import Grant, HistoryEntry, Installation
@@ -23,6 +24,7 @@ from installations.services import approval
 from marketplace.models import App
 from tests import factories
 from tests.installations.oauth_client import FORM, address, basic, browser, call, code_for, exchange
+from tests.pages import signed_in
 from tests.servers import serving
 from tests.waiting import wait_for_locks
 
@@ -237,3 +239,33 @@ def test_consent_that_a_suspension_overtakes_is_a_page(
 
 def end(app: App, column: str) -> None:
     App.objects.filter(pk=app.pk).update(**{column: timezone.now()})
+
+
+@pytest.mark.postgres
+def test_account_whose_app_is_being_installed_stays(
+    listed: App, dana: User, mira: User, shop: Business
+) -> None:
+    code = code_for(mira, listed)
+    deleting = signed_in(dana)
+    answered = overtaken(
+        lambda: exchange(listed, code),
+        lambda: deleting.post("/accounts/profile/delete/", {"email": dana.email}),
+    )
+    assert answered.status_code == 409
+    assert b"is installed in 1 store" in answered.content
+    assert Installation.objects.active().get().business == shop
+    assert User.objects.filter(pk=dana.pk, deleted_at=None).exists()
+
+
+@pytest.mark.postgres
+def test_deletion_of_an_account_waits_for_its_codes_before_it_locks_apps(app: App, dana: User) -> None:
+    """As an exchange does: the other way round, the two could wait for each other."""
+    code_for(dana, app)
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Grant.objects.select_for_update().get()  # as an exchange begins
+            deleted = pool.submit(in_thread, lambda: delete_account(user=dana))
+            wait_for_locks(1, or_until=deleted.done)
+            assert App.objects.select_for_update(nowait=True).get() == app
+        deleted.result(30)

@@ -3,12 +3,14 @@
 from typing import Any
 
 import pytest
+from django.test import TestCase
 
 from accounts.models import Business
 from extensions.enums import ExtensionType
 from extensions.models import ManifestSave
 from extensions.queries import extensions_on
-from installations.models import Installation
+from installations.enums import HistoryKind
+from installations.models import HistoryEntry, Installation
 from installations.services.approval import follow_all
 from marketplace.enums import AppStatus
 from marketplace.models import App, AppVersion, ReviewEntry
@@ -147,11 +149,27 @@ def test_no_version_is_put_back_in_review_or_suspended(api: Api, twice: App) -> 
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("tasks_run_at_once")
 def test_scopes_that_a_restored_version_lacks_do_not_come_back(api: Api, stars: App, shop: Business) -> None:
     stars = approve(stars)
     update_app(app=stars, changes={"scopes": [*stars.scopes, "read_pages"]})
     stars = approve(App.objects.get(pk=stars.pk))
     install = installed(stars, shop)
-    assert api("post", path(stars, "versions/1/restore")).status_code == 200
-    follow_all()
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        assert api("post", path(stars, "versions/1/restore")).status_code == 200
     assert "read_pages" not in Installation.objects.get(pk=install.pk).granted_scopes
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lacks", [True, False])
+def test_history_of_a_test_install_says_that_a_restored_version_has_other_scopes(
+    api: Api, stars: App, sandbox: Business, lacks: bool
+) -> None:
+    stars = approve(stars)
+    more = [*stars.scopes, "read_pages"] if lacks else stars.scopes
+    update_app(app=stars, changes={"scopes": more, "name": "Loyalty Suns"})
+    stars = approve(App.objects.get(pk=stars.pk))
+    test = factories.installation(stars, sandbox)
+    assert api("post", path(stars, "versions/1/restore")).status_code == 200
+    followed = HistoryEntry.objects.filter(installation=test, kind=HistoryKind.SCOPES_FOLLOWED)
+    assert followed.exists() == lacks
