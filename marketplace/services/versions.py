@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from accounts.models import User
-from common.errors import Coded, Conflict
+from common.errors import Coded
 from marketplace.enums import AppStatus, ReviewKind
 from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry
 from marketplace.scopes import in_order
@@ -14,11 +14,8 @@ from marketplace.signals import app_updated, version_restored
 def restore(*, app: App, version: AppVersion, developer: User, now: datetime) -> None:
     """Make an earlier version current again, and the working copy equal to it: no review, since it was approved.
 
-    The app is the locked row. Installations follow as they follow an approval. Raises `Conflict` while the app is in
-    review or suspended, and for a version with scopes that the current one doesn't have.
+    The app is the locked row, and `why_not` has no objection. Installations follow as they follow an approval.
     """
-    if reason := why_not(app, version):
-        raise Conflict(reason)
     changed = {name for name in FROZEN_FIELDS if getattr(app, name) != getattr(version, name)}
     for name in changed:
         setattr(app, name, getattr(version, name))
@@ -30,8 +27,7 @@ def restore(*, app: App, version: AppVersion, developer: User, now: datetime) ->
     ReviewEntry.objects.create(
         app=app, kind=ReviewKind.RESTORED, actor=developer, at=now, note=f"Version {version.version}"
     )
-    if changed:
-        app_updated.send(App, app=app, changed=frozenset(changed), now=now)
+    app_updated.send(App, app=app, changed=frozenset(changed), now=now)
     version_restored.send(App, app=app, version=version, now=now)
 
 
