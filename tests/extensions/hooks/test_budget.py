@@ -72,11 +72,9 @@ def test_points_before_the_order_share_one_budget(
     hooking(VALIDATE, HANGS, timeout=300)
     hooking(DISCOUNTS, HANGS)
     unasked = hooking(SHIPPING, {"fee": 1})
-    began = time.monotonic()
 
     order = place_order(business=shop, request=order_request((bread, 1)))
 
-    assert time.monotonic() - began < 1.0
     assert (order.amount, order.validation) == (1000, "NOT_VALIDATED")
     assert unasked.call.outcome == "NO_TIME_LEFT"
 
