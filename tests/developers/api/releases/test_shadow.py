@@ -360,7 +360,9 @@ def test_call_that_was_broken_off_costs_no_other(shadowed: App, outside: Install
     calls, broken_off = shadow.waiting(), Future[Any]()
     broken_off.cancel()
     calls.write_batch()
-    calls.under_way.insert(0, replace(calls.under_way[0], pending=broken_off))
+    (asked,) = calls.under_way
+    wait_until(asked.pending.done)
+    calls.under_way.insert(0, replace(asked, pending=broken_off))
     ask_in_shadow()
     assert ShadowCall.objects.count() == 1
 
@@ -383,15 +385,27 @@ def test_failure_costs_one_question_alone(
 
 
 @pytest.mark.long
+def test_question_of_a_version_is_not_put_to_the_next_one(
+    shadowed: App, outside: Installation, servers: Servers
+) -> None:
+    asking.discount(outside.business)
+    releases.take_back(app=shadowed, by=shadowed.developer)
+    approve(change(App.objects.get(pk=shadowed.pk), version="3.0.0"), shadow=True)
+    ask_in_shadow()
+    assert servers[1].requests == []
+
+
+@pytest.mark.long
 @pytest.mark.redis
 def test_nothing_is_asked_that_cannot_be_counted(
-    shadowed: App, outside: Installation, servers: Servers, settings: Any
+    shadowed: App, outside: Installation, servers: Servers, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     asking.discount(outside.business)
     settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}/0"
     rate_limits.counter.cache_clear()
     ask_in_shadow()
     assert servers[1].requests == []
+    assert "could not be asked" not in caplog.text, "no traceback for each question of an outage"
 
 
 @pytest.mark.long
