@@ -26,6 +26,7 @@ from marketplace.models import App
 from stores.hookpoints import Flow, HookPoint, HookRequest
 from tests import factories
 from tests.clients import Api
+from tests.pages import signed_in, text_of
 from tests.receivers import Receiver
 from tests.webhooks import helpers
 from tests.webhooks.helpers import drain, is_signed, published, wait_until
@@ -422,6 +423,21 @@ def test_hook_call_waits_for_the_listener_and_uses_its_answer(
     assert 3000 < call["timeoutMs"] <= 5000
     assert call["headers"]["X-Webhook-Business-Id"] == str(sandbox.pk)
     assert listener.work()["hookCalls"] == []
+
+
+@pytest.mark.long
+@pytest.mark.timed
+def test_hook_tried_on_its_page_is_called_by_the_listener(
+    listener: Listener, app: App, dana: User, installation: Installation
+) -> None:
+    with_hook(app, timeout=5000)
+    page, path = signed_in(dana), f"/portal/apps/{app.slug}/hooks/checkout.shipping_rates/try/"
+    with elsewhere(lambda: page.post(path, {"request_data": "{}"})) as shown:
+        (call,) = listener.work(wait=10)["hookCalls"]
+        body = base64.b64encode(b'{"fee": 120}').decode()
+        answer = {"id": call["id"], "httpStatus": 200, "durationMs": 3, "body": body}
+        assert listener.answer(hookCalls=[answer]) == 1
+    assert "120" in text_of(shown[0])
 
 
 @pytest.mark.long

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Business, User
+from common import strangers
 from common.http.exchanges import Exchange
 from common.web.limits import rate_limits
 from extensions.hooks import simulator
@@ -20,6 +21,7 @@ from tests import factories
 from tests.extensions.hooks import asking
 from tests.pages import text_of
 from tests.receivers import Answer, Receiver
+from tests.strangers import others, places_taken
 from tests.webhooks.helpers import is_signed
 
 SHIPPING = "checkout.shipping_rates"
@@ -356,6 +358,22 @@ def test_trying_needs_a_test_install(page: Client, app: App) -> None:
         shown = text_of(page.get(url("hook_try", app, point)))
         assert "Install the app on your sandbox store first" in shown
     assert attempt(page, app, "{}").status_code == 422
+
+
+def test_trying_needs_a_webhook_url(page: Client, app: App, hook: Definition) -> None:
+    App.objects.filter(pk=app.pk).update(webhook_url="")
+    assert "The app has no Webhook URL to call." in text_of(attempt(page, app, "{}"), 409)
+
+
+def test_trying_needs_a_place_at_once_while_every_thread_is_taken(
+    page: Client, app: App, hook: Definition, receiver: Receiver, settings: Any
+) -> None:
+    settings.WEB_THREADS = 4
+    strangers.bound.cache_clear()
+    with places_taken(), others(*"abc", work=lambda name: None):
+        assert attempt(page, app, "{}").status_code == 503
+    assert not receiver.requests
+    assert attempt(page, app, "{}").status_code == 200
 
 
 def test_trying_obeys_the_address_policy(
