@@ -1,6 +1,6 @@
 """`make mutants`: changes one thing after the other in the functions of the targets, and names what no test notices.
 
-1. Run the tests once, to learn which of them run which line.
+1. Run the tests once, to learn which of them run which line, and how long each takes.
 2. For each mutant, run these until one fails, in memory: no file is changed. What none notices is in `build/mutants/unnoticed.txt` at once.
 
 A mutant that changes nothing that anyone can notice is in `equivalent.toml`, with the reason. Those that no test noticed when a module
@@ -55,6 +55,8 @@ def _learn(files: list[str], folders: list[str], workers: Sequence[str]) -> None
     config = plan.FOLDER / "coveragerc"
     config.write_text(f"[run]\ndata_file = {plan.COVERAGE}\ninclude = {','.join(files)}\n")
     options = (
+        "-p",
+        "tests.mutants.seconds",
         "--cov",
         f"--cov-config={config}",
         "--cov-context=test",

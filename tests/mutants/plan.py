@@ -17,6 +17,7 @@ COVERAGE: Final = FOLDER / "coverage"
 PLAN: Final = FOLDER / "plan.json"
 FOUND: Final = FOLDER / "unnoticed.txt"  # in the form of the listed ones
 CACHE: Final = FOLDER / "cache"
+SECONDS: Final = FOLDER / "seconds.json"  # how long each test took
 LAST_FAILED: Final = CACHE / "v" / "cache" / "lastfailed"  # without a change: these can notice nothing
 
 # The tests that were collected, by their names.
@@ -24,6 +25,8 @@ TESTS: Final[pytest.StashKey[dict[str, pytest.Item]]] = pytest.StashKey()
 
 MOST: Final = 100  # tests of a mutant
 FEW: Final = 4  # as many may have run what a process does once and keeps; what was kept concerns others, too
+
+FARTHER: Final = 0.03  # seconds that a test may be quicker by, for each folder that it is farther away
 
 # What is changed, and the tests that may notice it, the nearest first.
 TARGETS: Final = {
@@ -57,7 +60,8 @@ def write(mutants: Iterable[Mutant], folders: Mapping[str, list[str]]) -> list[s
     data.read()
     failed = set(json.loads(LAST_FAILED.read_text())) if LAST_FAILED.exists() else set()
     by_line = {path: _tests_by_line(data, path) for path in folders}
-    ranks = {path: ranks_of(by_line[path], folders[path]) for path in folders}
+    seconds = json.loads(SECONDS.read_text())
+    ranks = {path: ranks_of(by_line[path], folders[path], seconds) for path in folders}
     rows, needed = [], set()
     mutants = list(mutants)
     functions = defaultdict(set)
@@ -87,29 +91,22 @@ def _tests_by_line(data: CoverageData, path: str) -> defaultdict[int, set[str]]:
     return found
 
 
-def ranks_of(by_line: Mapping[int, set[str]], folders: Sequence[str]) -> dict[str, tuple[object, ...]]:
-    """What to sort the tests of a file by: first those that run most of it, of those that run the same lines one after all others."""
-    lines = defaultdict(list)
-    for line, tests in sorted(by_line.items()):
-        for test in tests:
-            lines[test].append(line)
-    ranks: dict[str, tuple[object, ...]] = {}
-    alike: Counter[tuple[int, ...]] = Counter()
-    for test in sorted(lines, key=lambda name: (_distance(name, folders), name)):
-        same = tuple(lines[test])
-        ranks[test] = alike[same], -len(same), _distance(test, folders), test
-        alike[same] += 1
-    return ranks
+def ranks_of(
+    by_line: Mapping[int, set[str]], folders: Sequence[str], seconds: Mapping[str, float]
+) -> dict[str, tuple[float, str]]:
+    """What to sort the tests of a file by: the quickest first, and of those that are as quick the nearest."""
+    tests = set[str]().union(*by_line.values())
+    return {test: (seconds.get(test, 1.0) + FARTHER * _distance(test, folders), test) for test in tests}
 
 
 def chosen(
-    found: Iterable[str], by_line: Mapping[int, set[str]], ranks: Mapping[str, tuple[object, ...]]
+    found: Iterable[str], by_line: Mapping[int, set[str]], ranks: Mapping[str, tuple[float, str]]
 ) -> list[str]:
     """The tests to try, in this order: those found, and where these are few all of the file."""
     tests = by_turns(sorted(found, key=ranks.__getitem__), by_line)
     if len(tests) <= FEW:
         tests += sorted(ranks.keys() - set(tests), key=ranks.__getitem__)
-    return tests[:MOST]
+    return sorted(tests[:MOST], key=ranks.__getitem__)
 
 
 def by_turns(tests: Iterable[str], by_line: Mapping[int, set[str]]) -> list[str]:

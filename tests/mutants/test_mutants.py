@@ -81,16 +81,11 @@ def test_function_runs_as_it_is_changed_and_then_as_it_was(file: str, name: str)
     assert value()
 
 
-def test_tests_that_run_most_come_first_and_of_like_ones_only_one() -> None:
-    by_line = {
-        1: {"tests/shops/a", "tests/shops/b", "tests/stores/far", "tests/stores/near"},
-        2: {"tests/stores/near", "tests/stores/far", "tests/shops/b"},
-        3: {"tests/shops/b"},
-    }
-    ranks = ranks_of(by_line, ["tests/stores"])
-    assert sorted(ranks, key=ranks.__getitem__) == [
-        "tests/shops/b", "tests/stores/far", "tests/shops/a", "tests/stores/near",
-    ]  # fmt: skip
+def test_quick_tests_come_first_and_of_equally_quick_ones_the_nearest() -> None:
+    by_line = {1: {"tests/shops/a", "tests/stores/slow"}, 2: {"tests/stores/near"}}
+    seconds = {"tests/shops/a": 0.2, "tests/stores/slow": 3.0, "tests/stores/near": 0.2}
+    ranks = ranks_of(by_line, ["tests/stores"], seconds)
+    assert sorted(ranks, key=ranks.__getitem__) == ["tests/stores/near", "tests/shops/a", "tests/stores/slow"]
 
 
 def test_tests_take_turns_by_what_they_run_of_a_function() -> None:
@@ -101,8 +96,8 @@ def test_tests_take_turns_by_what_they_run_of_a_function() -> None:
 
 def test_what_few_tests_ran_is_tried_by_all_of_the_file() -> None:
     """A process may do once and keep what all of them use."""
-    ranks = {test: (test,) for test in "fedcba"}
-    assert chosen({"e"}, {8: {"e"}}, ranks) == ["e", "a", "b", "c", "d", "f"]
+    ranks = {test: (0.1, test) for test in "fedcba"}
+    assert chosen({"e"}, {8: {"e"}}, ranks) == ["a", "b", "c", "d", "e", "f"]
     assert chosen(set("fedcb"), {8: set(ranks)}, ranks) == ["b", "c", "d", "e", "f"]
 
 
