@@ -57,3 +57,12 @@ def places_taken() -> Iterator[None]:
     """All places of this process, by requests for other apps."""
     with others(*map(str, range(strangers.bound().places))):
         yield
+
+
+@contextmanager
+def every_thread_taken() -> Iterator[None]:
+    """And all places, by requests for other apps."""
+    bound = strangers.bound()
+    idle = map(str, range(bound.threads - bound.places))
+    with places_taken(), others(*idle, work=lambda name: None):
+        yield

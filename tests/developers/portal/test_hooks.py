@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Business, User
-from common import strangers
 from common.http.exchanges import Exchange
 from common.web.limits import rate_limits
 from extensions.hooks import simulator
@@ -21,7 +20,7 @@ from tests import factories
 from tests.extensions.hooks import asking
 from tests.pages import text_of
 from tests.receivers import Answer, Receiver
-from tests.strangers import others, places_taken
+from tests.strangers import every_thread_taken
 from tests.webhooks.helpers import is_signed
 
 SHIPPING = "checkout.shipping_rates"
@@ -366,11 +365,9 @@ def test_trying_needs_a_webhook_url(page: Client, app: App, hook: Definition) ->
 
 
 def test_trying_needs_a_place_at_once_while_every_thread_is_taken(
-    page: Client, app: App, hook: Definition, receiver: Receiver, settings: Any
+    page: Client, app: App, hook: Definition, receiver: Receiver
 ) -> None:
-    settings.WEB_THREADS = 4
-    strangers.bound.cache_clear()
-    with places_taken(), others(*"abc", work=lambda name: None):
+    with every_thread_taken():
         assert attempt(page, app, "{}").status_code == 503
     assert not receiver.requests
     assert attempt(page, app, "{}").status_code == 200

@@ -1,6 +1,7 @@
 """Time: what a call may take, and what all of them may take together."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Business
 from extensions.hooks import skipped
 from extensions.models import Breaker, HookCall
+from installations.models import Installation
+from installations.services.lifecycle import uninstall
 from stores import hookpoints
 from stores.models import Order, Product
 from stores.services import checkout
@@ -19,7 +22,7 @@ from tests.extensions.hooks import asking
 from tests.factories import order_request
 from tests.hooking import Hooking, says
 from tests.receivers import Receiver
-from tests.strangers import places_taken, visit
+from tests.strangers import every_thread_taken, places_taken, visit
 
 pytestmark = pytest.mark.timed
 
@@ -44,12 +47,13 @@ def test_call_ends_with_the_budget(shop: Business, hooking: Hooking) -> None:
 @pytest.mark.spec(FAILURE, "With nothing left a call counts as failed without being made")
 def test_nothing_left_is_a_failure_without_a_call(shop: Business, hooking: Hooking) -> None:
     hooking(SHIPPING, HANGS, priority=1)
-    later = hooking(SHIPPING, {"fee": 1}, priority=2)
+    later = [hooking(SHIPPING, {"fee": 1}, priority=2) for _ in range(2)]
 
     assert asking.fee(shop, flow=hookpoints.Flow.start(0.2)) == 350
-    assert (later.call.outcome, later.call.duration_ms) == ("NO_TIME_LEFT", 0)
-    assert later.call.fallback == "The store's own fee was kept."
-    assert not later.receiver.requests
+    for each in later:
+        assert (each.call.outcome, each.call.duration_ms) == ("NO_TIME_LEFT", 0)
+        assert each.call.fallback == "The store's own fee was kept."
+        assert not each.receiver.requests
 
 
 @pytest.mark.long
@@ -108,6 +112,32 @@ def test_call_that_is_waited_for_no_longer_says_how_long_it_was(
         assert visit(lambda: asking.fee(shop)) == 350
     assert (app.call.outcome, app.call.duration_ms) == ("NO_TIME_LEFT", 2500)
     assert not Breaker.objects.exists(), "the hook isn't to blame"
+
+
+def test_hooks_without_a_place_are_not_called(shop: Business, hooking: Hooking) -> None:
+    """While every thread is taken, no request waits without one."""
+    apps = [hooking(SHIPPING, {"fee": 1}) for _ in range(2)]
+
+    with every_thread_taken():
+        assert visit(lambda: asking.fee(shop)) == 350
+    for app in apps:
+        assert (app.call.outcome, app.receiver.requests) == ("NO_TIME_LEFT", [])
+
+
+def test_hooks_are_read_once_until_an_app_was_asked(shop: Business, hooking: Hooking) -> None:
+    verdict = hooking(VALIDATE, {"valid": True})
+    flow = hookpoints.Flow.start()
+
+    def statements(ask: Callable[[], object]) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            ask()
+        return sum("extensions_livedefinition" in each["sql"] for each in captured)
+
+    assert statements(lambda: asking.fee(shop, flow=flow)) == 1
+    assert statements(lambda: asking.verdict(shop, flow=flow)) == 0
+    uninstall(installation=Installation.objects.get(app=verdict.app))
+    assert asking.verdict(shop, flow=flow).valid
+    assert len(verdict.receiver.requests) == 1, "its app was uninstalled after that call"
 
 
 @pytest.mark.spec(FAILURE, "A hook call never happens inside a database transaction")

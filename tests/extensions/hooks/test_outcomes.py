@@ -43,7 +43,7 @@ def test_answer_is_used(shop: Business, hooking: Hooking) -> None:
         (Answer(body=b'{"fee": NaN}'), "NOT_JSON", "The answer is not JSON"),
         (Answer(body=b"[" * 60_000), "NOT_JSON", "The answer is not JSON"),
         (Answer(body=b'{"fee": 1}', headers={"Content-Length": "99"}, close=True), "NOT_JSON", "closed before"),
-        ([{"fee": 1}], "UNEXPECTED", "is not of type 'object'"),
+        ([{"fee": 1}], "UNEXPECTED", "[{'fee': 1}] is not of type 'object'"),
         ({}, "UNEXPECTED", "fee: It is missing."),
         ({"fee": "12"}, "UNEXPECTED", "fee: '12' is not of type 'integer'"),
         ({"fee": None}, "UNEXPECTED", "fee: None is not of type 'integer'"),
@@ -66,6 +66,7 @@ def test_failure_keeps_the_stores_own_fee(
     assert asking.fee(shop) == 350
     assert app.call.outcome == outcome
     assert problem in app.call.problem
+    assert not app.call.problem.startswith(": ")
     assert app.call.fallback == "The store's own fee was kept."
     assert app.breaker.failures == 1
 
