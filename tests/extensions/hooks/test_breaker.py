@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -118,6 +119,16 @@ def test_success_between_starts_the_count_anew(shop: Business, hooking: Hooking,
     assert all(reached(shop, app) for _ in range(5))
     assert app.breaker.updated_at == timezone.now()
     assert not reached(shop, app)
+
+
+def test_success_after_successes_writes_no_breaker(shop: Business, hooking: Hooking) -> None:
+    app = hooking(SHIPPING, 500, {"fee": 7})
+    asking.fee(shop)
+    asking.fee(shop)
+    with CaptureQueriesContext(connection) as statements:
+        assert asking.fee(shop) == 7
+    assert app.breaker.failures == 0
+    assert not any('"extensions_breaker" SET' in each["sql"] for each in statements)
 
 
 @pytest.mark.spec(RULE, "One trial call closes the breaker")
