@@ -24,7 +24,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from installations.enums import HistoryKind
@@ -47,20 +47,14 @@ FIRST: Final = UUID(int=0)  # before all ids
 def follow_all(*, now: datetime | None = None) -> None:
     """Update installations after every approval that is not followed yet, oldest first.
 
-    What can't wait comes first, for all of them. An error in one doesn't stop the others. A version that a newer one
-    has replaced is skipped and counts as followed.
+    What can't wait comes first, for all of them. An error in one doesn't stop the others.
     """
-    unfollowed = AppVersion.objects.filter(followed_at=None)
-    is_current = Q(pk=F("app__approved_version")) | Q(pk=F("app__rolling_version"))
-    current = list(unfollowed.filter(is_current).order_by("approved_at"))
-    for step, version in product((begin, follow), current):
+    unfollowed = list(AppVersion.objects.filter(followed_at=None).order_by("approved_at"))
+    for step, version in product((begin, follow), unfollowed):
         try:
             step(version=version, now=now)
         except Exception:
             log.exception("Installations could not follow %s; it will be tried again.", version)
-    overtaken = unfollowed.filter(app__approved_version__followed_at__isnull=False, app__rolling_version=None)
-    for version in overtaken:
-        _skip(version, now or timezone.now())
 
 
 def begin(*, version: AppVersion, now: datetime | None = None) -> None:
@@ -71,7 +65,7 @@ def begin(*, version: AppVersion, now: datetime | None = None) -> None:
 def follow(*, version: AppVersion, now: datetime | None = None, batch: int = BATCH) -> None:
     """Update all active installations of the app after an approval.
 
-    Does nothing if that is done already, if another worker does it, or if there is a newer approval.
+    Does nothing if that is done already or another worker does it. A version that a newer one has replaced counts as followed.
     """
     reached: _Reached | None = _Reached() if _is_free(version) else None
     while reached is not None:
@@ -92,14 +86,15 @@ def _follow_batch(version: AppVersion, reached: _Reached, now: datetime, limit: 
     app = _lock(version)
     if app is None:
         return None
-    moves = moves_of(app)
-    rows = _lock_installations(app, reached.last if moves == reached.moves else FIRST, limit)
-    # Even if clocks differ, the history must not say that the merchant was asked before the approval.
-    now = max(now, version.approved_at)
-    _write(_changes(rows, app, now), now)
-    approval_followed.send(App, app=app, installations=rows, now=now)
-    if len(rows) == limit:
-        return _Reached(rows[-1].pk, moves)
+    if version.pk in (app.approved_version_id, app.rolling_version_id):
+        moves = moves_of(app)
+        rows = _lock_installations(app, reached.last if moves == reached.moves else FIRST, limit)
+        # Even if clocks differ, the history must not say that the merchant was asked before the approval.
+        now = max(now, version.approved_at)
+        _write(_changes(rows, app, now), now)
+        approval_followed.send(App, app=app, installations=rows, now=now)
+        if len(rows) == limit:
+            return _Reached(rows[-1].pk, moves)
     AppVersion.objects.filter(pk=version.pk).update(followed_at=now)
     return None
 
@@ -115,23 +110,11 @@ def _lock(version: AppVersion) -> App | None:
     apps = App.objects.select_related("approved_version", "rolling_version", "earlier_version")
     app = apps.select_for_update(of=("self",), no_key=True).get(pk=version.app_id)
     left = _unfollowed(version).select_for_update(no_key=True).first()
-    return app if left and _is_current(version, app) else None
-
-
-@transaction.atomic
-def _skip(version: AppVersion, now: datetime) -> None:
-    """A newer version was followed in its place, unless it is the one that runs again by now."""
-    app = App.objects.select_for_update(no_key=True).get(pk=version.app_id)
-    if not _is_current(version, app):
-        _unfollowed(version).update(followed_at=now)
+    return app if left else None
 
 
 def _unfollowed(version: AppVersion) -> QuerySet[AppVersion]:
     return AppVersion.objects.filter(pk=version.pk, followed_at=None)
-
-
-def _is_current(version: AppVersion, app: App) -> bool:
-    return version.pk in (app.approved_version_id, app.rolling_version_id)
 
 
 def _lock_installations(app: App, after: UUID, limit: int) -> list[Installation]:
