@@ -153,17 +153,16 @@ def _changes(rows: Sequence[Installation], app: App, now: datetime) -> list[_Cha
     """Two statements for any number of rows, and what the receivers of `versions_that_ask` take. One more after a version was taken
     back.
     """
-    release = release_of(app)
-    assert release is not None, "an approved version is followed"
-    approval = _Approval(app, release, Offers(app), _asking(app), _removed_by(release, rows), now)
+    release, approved = release_of(app), app.approved_version
+    assert release is not None
+    assert approved is not None, "an approved version is followed"
+    approval = _Approval(app, approved, release, Offers(app), _asking(app), _removed_by(release, rows), now)
     found = []
     for row in rows:
-        before = [getattr(row, name) for name in WRITTEN]
+        before = {name: getattr(row, name) for name in WRITTEN}
         entries = approval.follow(row)
-        after = {name: getattr(row, name) for name in WRITTEN}
-        values = {name: after[name] for name, was in zip(WRITTEN, before, strict=True) if after[name] != was}
-        if values:
-            found.append(_Change(row, values, entries))
+        values = {name: getattr(row, name) for name, was in before.items() if getattr(row, name) != was}
+        found.append(_Change(row, values, entries))
     return found
 
 
@@ -193,6 +192,7 @@ class _Approval:
     """What installations follow: the current state of an app and of its newest release."""
 
     app: App
+    approved: AppVersion
     release: Release
     offers: Offers
     asking: set[tuple[UUID, bool]]
@@ -203,20 +203,24 @@ class _Approval:
     def is_open(self) -> bool:
         return self.app.rolling_version_id is not None
 
+    @property
+    def newest(self) -> AppVersion:
+        return self.app.rolling_version or self.approved
+
     def follow(self, row: Installation) -> Entries:
         """Set the new values of a locked installation. Returns what its history says about it."""
         entries = self._go_back(row)
         self._move(row)
+        is_outside = self.is_open and not row.is_in_release
         if row.is_test:
             entries += self._convert(row)
-        elif self.is_open and not row.is_in_release:
+        elif is_outside:
             entries += self._lose_scopes(row)
         else:
             entries += self._adapt(row)
-        stays = self.is_open and not row.is_in_release
         is_asked = (row.agreed_version_id, row.is_in_release) in self.asking
-        if row.version and row.agreed_version_id is not None and not (stays or is_asked):
-            row.agreed_version_id = row.version.pk
+        if row.agreed_version_id is not None and not (is_outside or is_asked):
+            row.agreed_version_id = row.followed_version_id
         return entries
 
     def _go_back(self, row: Installation) -> Entries:
@@ -226,20 +230,19 @@ class _Approval:
         if row.followed_version_id == self.release.version_id:
             row.agreed_version_id = row.earlier_agreed_version_id or row.agreed_version_id
         regained = self.removed.get(row.pk, set()) & set(row.offered_scopes) - set(row.granted_scopes)
-        if not regained or row.is_test:
+        if not regained:
             return []
         row.granted_scopes = in_order({*row.granted_scopes, *regained})
         return [(HistoryKind.SCOPES_RETURNED, ", ".join(in_order(regained)))]
 
     def _move(self, row: Installation) -> None:
         """Let it run the version that it should, if it doesn't yet. While a release is halted, none comes in."""
-        version = self.app.approved_version
-        if version is None or row.followed_version_id == version.pk:
+        if row.followed_version_id == self.approved.pk:
             return
         if not self.is_open:
-            follow_version(row, version, max(version.approved_at, self.release.step_at))
+            follow_version(row, self.approved, max(self.approved.approved_at, self.release.step_at))
         elif self._is_reached(row):
-            follow_version(row, version, self.now)
+            follow_version(row, self.approved, self.now)
 
     def _is_reached(self, row: Installation) -> bool:
         if self.release.state != ReleaseState.ROLLING:
@@ -248,30 +251,24 @@ class _Approval:
 
     def _converts(self, row: Installation) -> bool:
         """Whether it is a test install whose terms were not agreed to after the approval."""
-        newest = self.app.newest_version
-        return (
-            row.is_test
-            and newest is not None
-            and max(row.installed_at, row.consented_at) <= newest.approved_at
-        )
+        return row.is_test and max(row.installed_at, row.consented_at) <= self.newest.approved_at
 
     def _convert(self, row: Installation) -> Entries:
         """Make it a production install, unless its terms were agreed to after the approval."""
-        if not self._converts(row) or row.version is None:
+        if not self._converts(row):
             return []
-        row.is_test, row.granted_scopes, row.narrowed_scopes = False, in_order(row.version.scopes), None
+        row.is_test, row.granted_scopes, row.narrowed_scopes = False, in_order(self.approved.scopes), None
         row.left_out_scopes, row.needs_reconsent = [], False
-        _not_asked_yet(row)
         return [(HistoryKind.CONVERTED, "")]
 
     def _lose_scopes(self, row: Installation) -> Entries:
-        """A store that the release hasn't reached only loses the scopes that the version removes. It is asked for nothing new."""
+        """A store that the release hasn't reached only loses the scopes that the version removes, and isn't asked for them any more."""
         version = self.release.version
         if self.release.state == ReleaseState.HALTED and row.consented_at > version.approved_at:
             return []
         removed = set(row.granted_scopes) - set(version.scopes)
         row.granted_scopes = in_order(set(row.granted_scopes) - removed)
-        row.needs_reconsent = row.needs_reconsent and bool(row.asked_scopes)
+        row.needs_reconsent = bool(row.asked_scopes)
         return [(HistoryKind.SCOPES_REMOVED, ", ".join(in_order(removed)))] if removed else []
 
     def _adapt(self, row: Installation) -> Entries:
@@ -282,15 +279,10 @@ class _Approval:
         lacking = set(row.asked_scopes)
         unasked = lacking - _asked_before(row, lacking, self.offers)
         row.needs_reconsent = bool(lacking)
-        if unasked or not lacking:
-            _not_asked_yet(row)
+        if unasked or not lacking:  # its merchant has neither got a mail about the request nor declined it
+            row.reconsent_declined_at = row.reconsent_notified_at = None
         happened = ((HistoryKind.SCOPES_REMOVED, removed), (HistoryKind.NEEDS_RECONSENT, unasked))
         return [(kind, ", ".join(in_order(scopes))) for kind, scopes in happened if scopes]
-
-
-def _not_asked_yet(row: Installation) -> None:
-    """The merchant has not yet got a mail about the request, nor declined it."""
-    row.reconsent_declined_at = row.reconsent_notified_at = None
 
 
 def _asked_before(row: Installation, lacking: set[str], offers: Offers) -> set[str]:
