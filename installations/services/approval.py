@@ -24,7 +24,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from installations.enums import HistoryKind
@@ -47,20 +47,14 @@ FIRST: Final = UUID(int=0)  # before all ids
 def follow_all(*, now: datetime | None = None) -> None:
     """Update installations after every approval that is not followed yet, oldest first.
 
-    What can't wait comes first, for all of them. An error in one doesn't stop the others. A version that a newer one
-    has replaced is skipped and counts as followed.
+    What can't wait comes first, for all of them. An error in one doesn't stop the others.
     """
-    unfollowed = AppVersion.objects.filter(followed_at=None)
-    is_current = Q(pk=F("app__approved_version")) | Q(pk=F("app__rolling_version"))
-    current = list(unfollowed.filter(is_current).order_by("approved_at"))
-    for step, version in product((begin, follow), current):
+    unfollowed = list(AppVersion.objects.filter(followed_at=None).order_by("approved_at"))
+    for step, version in product((begin, follow), unfollowed):
         try:
             step(version=version, now=now)
         except Exception:
             log.exception("Installations could not follow %s; it will be tried again.", version)
-    overtaken = unfollowed.filter(app__approved_version__followed_at__isnull=False, app__rolling_version=None)
-    for version in overtaken:
-        _skip(version, now or timezone.now())
 
 
 def begin(*, version: AppVersion, now: datetime | None = None) -> None:
@@ -71,7 +65,7 @@ def begin(*, version: AppVersion, now: datetime | None = None) -> None:
 def follow(*, version: AppVersion, now: datetime | None = None, batch: int = BATCH) -> None:
     """Update all active installations of the app after an approval.
 
-    Does nothing if that is done already, if another worker does it, or if there is a newer approval.
+    Does nothing if that is done already or another worker does it. A version that a newer one has replaced counts as followed.
     """
     reached: _Reached | None = _Reached() if _is_free(version) else None
     while reached is not None:
@@ -92,14 +86,15 @@ def _follow_batch(version: AppVersion, reached: _Reached, now: datetime, limit: 
     app = _lock(version)
     if app is None:
         return None
-    moves = moves_of(app)
-    rows = _lock_installations(app, reached.last if moves == reached.moves else FIRST, limit)
-    # Even if clocks differ, the history must not say that the merchant was asked before the approval.
-    now = max(now, version.approved_at)
-    _write(_changes(rows, app, now), now)
-    approval_followed.send(App, app=app, installations=rows, now=now)
-    if len(rows) == limit:
-        return _Reached(rows[-1].pk, moves)
+    if version.pk in (app.approved_version_id, app.rolling_version_id):
+        moves = moves_of(app)
+        rows = _lock_installations(app, reached.last if moves == reached.moves else FIRST, limit)
+        # Even if clocks differ, the history must not say that the merchant was asked before the approval.
+        now = max(now, version.approved_at)
+        _write(_changes(rows, app, now), now)
+        approval_followed.send(App, app=app, installations=rows, now=now)
+        if len(rows) == limit:
+            return _Reached(rows[-1].pk, moves)
     AppVersion.objects.filter(pk=version.pk).update(followed_at=now)
     return None
 
@@ -115,23 +110,11 @@ def _lock(version: AppVersion) -> App | None:
     apps = App.objects.select_related("approved_version", "rolling_version", "earlier_version")
     app = apps.select_for_update(of=("self",), no_key=True).get(pk=version.app_id)
     left = _unfollowed(version).select_for_update(no_key=True).first()
-    return app if left and _is_current(version, app) else None
-
-
-@transaction.atomic
-def _skip(version: AppVersion, now: datetime) -> None:
-    """A newer version was followed in its place, unless it is the one that runs again by now."""
-    app = App.objects.select_for_update(no_key=True).get(pk=version.app_id)
-    if not _is_current(version, app):
-        _unfollowed(version).update(followed_at=now)
+    return app if left else None
 
 
 def _unfollowed(version: AppVersion) -> QuerySet[AppVersion]:
     return AppVersion.objects.filter(pk=version.pk, followed_at=None)
-
-
-def _is_current(version: AppVersion, app: App) -> bool:
-    return version.pk in (app.approved_version_id, app.rolling_version_id)
 
 
 def _lock_installations(app: App, after: UUID, limit: int) -> list[Installation]:
@@ -170,17 +153,16 @@ def _changes(rows: Sequence[Installation], app: App, now: datetime) -> list[_Cha
     """Two statements for any number of rows, and what the receivers of `versions_that_ask` take. One more after a version was taken
     back.
     """
-    release = release_of(app)
-    assert release is not None, "an approved version is followed"
-    approval = _Approval(app, release, Offers(app), _asking(app), _removed_by(release, rows), now)
+    release, approved = release_of(app), app.approved_version
+    assert release is not None
+    assert approved is not None, "an approved version is followed"
+    approval = _Approval(app, approved, release, Offers(app), _asking(app), _removed_by(release, rows), now)
     found = []
     for row in rows:
-        before = [getattr(row, name) for name in WRITTEN]
+        before = {name: getattr(row, name) for name in WRITTEN}
         entries = approval.follow(row)
-        after = {name: getattr(row, name) for name in WRITTEN}
-        values = {name: after[name] for name, was in zip(WRITTEN, before, strict=True) if after[name] != was}
-        if values:
-            found.append(_Change(row, values, entries))
+        values = {name: getattr(row, name) for name, was in before.items() if getattr(row, name) != was}
+        found.append(_Change(row, values, entries))
     return found
 
 
@@ -210,6 +192,7 @@ class _Approval:
     """What installations follow: the current state of an app and of its newest release."""
 
     app: App
+    approved: AppVersion
     release: Release
     offers: Offers
     asking: set[tuple[UUID, bool]]
@@ -220,20 +203,24 @@ class _Approval:
     def is_open(self) -> bool:
         return self.app.rolling_version_id is not None
 
+    @property
+    def newest(self) -> AppVersion:
+        return self.app.rolling_version or self.approved
+
     def follow(self, row: Installation) -> Entries:
         """Set the new values of a locked installation. Returns what its history says about it."""
         entries = self._go_back(row)
         self._move(row)
+        is_outside = self.is_open and not row.is_in_release
         if row.is_test:
             entries += self._convert(row)
-        elif self.is_open and not row.is_in_release:
+        elif is_outside:
             entries += self._lose_scopes(row)
         else:
             entries += self._adapt(row)
-        stays = self.is_open and not row.is_in_release
         is_asked = (row.agreed_version_id, row.is_in_release) in self.asking
-        if row.version and row.agreed_version_id is not None and not (stays or is_asked):
-            row.agreed_version_id = row.version.pk
+        if row.agreed_version_id is not None and not (is_outside or is_asked):
+            row.agreed_version_id = row.followed_version_id
         return entries
 
     def _go_back(self, row: Installation) -> Entries:
@@ -243,20 +230,19 @@ class _Approval:
         if row.followed_version_id == self.release.version_id:
             row.agreed_version_id = row.earlier_agreed_version_id or row.agreed_version_id
         regained = self.removed.get(row.pk, set()) & set(row.offered_scopes) - set(row.granted_scopes)
-        if not regained or row.is_test:
+        if not regained:
             return []
         row.granted_scopes = in_order({*row.granted_scopes, *regained})
         return [(HistoryKind.SCOPES_RETURNED, ", ".join(in_order(regained)))]
 
     def _move(self, row: Installation) -> None:
         """Let it run the version that it should, if it doesn't yet. While a release is halted, none comes in."""
-        version = self.app.approved_version
-        if version is None or row.followed_version_id == version.pk:
+        if row.followed_version_id == self.approved.pk:
             return
         if not self.is_open:
-            follow_version(row, version, max(version.approved_at, self.release.step_at))
+            follow_version(row, self.approved, max(self.approved.approved_at, self.release.step_at))
         elif self._is_reached(row):
-            follow_version(row, version, self.now)
+            follow_version(row, self.approved, self.now)
 
     def _is_reached(self, row: Installation) -> bool:
         if self.release.state != ReleaseState.ROLLING:
@@ -265,30 +251,24 @@ class _Approval:
 
     def _converts(self, row: Installation) -> bool:
         """Whether it is a test install whose terms were not agreed to after the approval."""
-        newest = self.app.newest_version
-        return (
-            row.is_test
-            and newest is not None
-            and max(row.installed_at, row.consented_at) <= newest.approved_at
-        )
+        return row.is_test and max(row.installed_at, row.consented_at) <= self.newest.approved_at
 
     def _convert(self, row: Installation) -> Entries:
         """Make it a production install, unless its terms were agreed to after the approval."""
-        if not self._converts(row) or row.version is None:
+        if not self._converts(row):
             return []
-        row.is_test, row.granted_scopes, row.narrowed_scopes = False, in_order(row.version.scopes), None
+        row.is_test, row.granted_scopes, row.narrowed_scopes = False, in_order(self.approved.scopes), None
         row.left_out_scopes, row.needs_reconsent = [], False
-        _not_asked_yet(row)
         return [(HistoryKind.CONVERTED, "")]
 
     def _lose_scopes(self, row: Installation) -> Entries:
-        """A store that the release hasn't reached only loses the scopes that the version removes. It is asked for nothing new."""
+        """A store that the release hasn't reached only loses the scopes that the version removes, and isn't asked for them any more."""
         version = self.release.version
         if self.release.state == ReleaseState.HALTED and row.consented_at > version.approved_at:
             return []
         removed = set(row.granted_scopes) - set(version.scopes)
         row.granted_scopes = in_order(set(row.granted_scopes) - removed)
-        row.needs_reconsent = row.needs_reconsent and bool(row.asked_scopes)
+        row.needs_reconsent = bool(row.asked_scopes)
         return [(HistoryKind.SCOPES_REMOVED, ", ".join(in_order(removed)))] if removed else []
 
     def _adapt(self, row: Installation) -> Entries:
@@ -299,15 +279,10 @@ class _Approval:
         lacking = set(row.asked_scopes)
         unasked = lacking - _asked_before(row, lacking, self.offers)
         row.needs_reconsent = bool(lacking)
-        if unasked or not lacking:
-            _not_asked_yet(row)
+        if unasked or not lacking:  # its merchant has neither got a mail about the request nor declined it
+            row.reconsent_declined_at = row.reconsent_notified_at = None
         happened = ((HistoryKind.SCOPES_REMOVED, removed), (HistoryKind.NEEDS_RECONSENT, unasked))
         return [(kind, ", ".join(in_order(scopes))) for kind, scopes in happened if scopes]
-
-
-def _not_asked_yet(row: Installation) -> None:
-    """The merchant has not yet got a mail about the request, nor declined it."""
-    row.reconsent_declined_at = row.reconsent_notified_at = None
 
 
 def _asked_before(row: Installation, lacking: set[str], offers: Offers) -> set[str]:

@@ -21,9 +21,7 @@ def remove_old_grants(*, now: datetime | None = None, batch: int = BATCH) -> int
     expired = Grant.objects.filter(expires__lt=(now or timezone.now()) - KEPT)
     alive = Installation.objects.filter(pk=OuterRef("installation")).exclude(token_digest=None)
     needed = Exists(alive.filter(token_issued_at=OuterRef("used_at")))
-    unneeded = expired.exclude(needed).order_by("pk").values_list("pk", flat=True)
-    removed, last = 0, 0
-    while ids := list(unneeded.filter(pk__gt=last)[:batch]):
-        Grant.objects.filter(pk__in=ids).delete()
-        removed, last = removed + len(ids), ids[-1]
-    return removed
+    unneeded = list(expired.exclude(needed).values_list("pk", flat=True))
+    for start in range(0, len(unneeded), batch):
+        Grant.objects.filter(pk__in=unneeded[start : start + batch]).delete()
+    return len(unneeded)

@@ -15,7 +15,7 @@ from extensions.manifest.content import definitions_in
 from extensions.manifest.reach import added_reach
 from extensions.models import LiveDefinition, ReachRequest
 from extensions.queries import extensions_on
-from extensions.reach_requests import requested_capabilities
+from extensions.reach_requests import open_requests, requested_capabilities
 from extensions.services.manifests import save_manifest
 from installations.models import Installation
 from installations.services import approve_scopes
@@ -216,6 +216,9 @@ def test_own_sandbox_follows_the_working_copy_after_its_conversion(sandbox: Busi
     assert not Installation.objects.get().is_test
     save(app, full())
     assert len(running(sandbox)) == 5
+    approve(app)
+    follow_all()
+    assert not open_requests(Installation.objects.all()), "it asks for nothing that runs there"
 
 
 @pytest.mark.spec(REACH, "A pin that was added goes again at once, so no merchant reads about it")

@@ -21,7 +21,7 @@ from installations.queries import granted_by
 from installations.services import lifecycle
 from installations.services.approval import begin, follow, follow_all
 from installations.services.consent import approve_scopes, decline_scopes
-from installations.signals import approval_followed
+from installations.signals import approval_begun, approval_followed
 from marketplace.models import App, AppVersion
 from marketplace.services import reviews
 from marketplace.services.apps import update_app
@@ -29,7 +29,7 @@ from marketplace.signals import app_approved
 from tests import factories
 from tests.merchants.pages import page_of
 from tests.pages import signed_in, text_of
-from tests.signals import connected
+from tests.signals import connected, heard
 from tests.waiting import wait_for_locks
 from tests.webhooks.helpers import published
 from webhooks.models import Webhook
@@ -38,6 +38,7 @@ from webhooks.services.app_defined import create_missing
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 FIRST = "https://app.example.com/first"
 SECOND = "https://app.example.com/second"
+UNASKED = ["write_orders", "read_reviews", "read_analytics", "read_business"]
 fill_left_out_scopes = import_module("installations.migrations.0019_fill_left_out_scopes").fill
 CONVERSION = "Approval converts every active test install of the app"
 RECONSENT = "An approval that adds scopes sets needsReConsent on production installs"
@@ -117,7 +118,8 @@ def test_test_install_is_converted_and_keeps_its_credentials(app: App, dana: Use
 @pytest.mark.spec("Contract 9 Precise points", CONVERSION)
 def test_test_install_of_another_developer_is_converted_too(app: App, sam: User) -> None:
     approve(app, "read_products", at=NOW - timedelta(days=2))
-    theirs = installed(app, Business.objects.sandbox_of(sam), "read_products", is_test=True)
+    sandbox = Business.objects.sandbox_of(sam)
+    theirs = installed(app, sandbox, "read_products", is_test=True, consented_at=NOW)
     follow(version=approve(app, "read_products", "read_orders"), now=NOW)
     after = seen(theirs)
     assert (after.is_test, after.effective_scopes) == (False, ["read_products", "read_orders"])
@@ -502,7 +504,7 @@ def test_webhook_of_a_first_url_is_like_that_of_an_install(app: App, shop: Busin
 
 def test_url_that_comes_back_reaches_all_before_anything_else_follows(app: App, mira: User) -> None:
     installs = many(app, mira, 3)
-    begin(version=approve(app, "read_products", webhook_url=FIRST), now=NOW)
+    begin(version=approve(app, "read_products", webhook_url=FIRST))
     follow(version=approve(app, "read_products", at=hours(1), webhook_url=""), now=hours(1))
     assert not Webhook.objects.filter(is_active=True).exists()
     begin(version=AppVersion.objects.get(pk=App.objects.get().approved_version_id), now=hours(1))
@@ -596,7 +598,9 @@ def test_batches_take_all_and_say_when_that_was(app: App, mira: User) -> None:
     many(app, mira, 4, is_test=True)
     many(app, mira, 3)
     version = approve(app, "read_products", "read_orders")
-    follow(version=version, now=NOW, batch=2)
+    with heard(approval_followed) as batches:
+        follow(version=version, now=NOW, batch=2)
+    assert [len(each["installations"]) for each in batches] == [2, 2, 2, 1], "none twice"
     version.refresh_from_db()
     assert version.followed_at == NOW
     assert Counter(Installation.objects.values_list("is_test", "needs_reconsent")) == {
@@ -620,6 +624,51 @@ def test_begun_anew_it_does_nothing_twice(app: App, mira: User) -> None:
     assert HistoryEntry.objects.count() == 6
 
 
+def test_what_was_followed_is_left_alone(app: App, dana: User, mira: User) -> None:
+    """Also by a worker that is between two batches when another one has come to the end."""
+    many(app, mira, 3)
+    version = approve(app, "read_products", "read_orders")
+    waiting = approve(factories.app(dana), "read_products")
+
+    def end(**_: Any) -> None:
+        AppVersion.objects.filter(pk=version.pk).update(followed_at=NOW)
+
+    with heard(approval_followed) as batches, connected(approval_followed, end):
+        follow(version=version, now=hours(1), batch=2)
+        follow(version=version, now=hours(1))
+    assert len(batches) == 1
+    assert set(AppVersion.objects.values_list("pk", "followed_at")) == {
+        (version.pk, NOW),
+        (waiting.pk, None),
+    }
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_second_worker_does_not_wait_for_the_first(app: App, mira: User) -> None:
+    many(app, mira, 1)
+    version = approve(app, "read_products", "read_orders")
+
+    def work() -> None:
+        try:
+            follow(version=version, now=NOW)
+        finally:
+            connection.close()
+
+    def come_too(**_: Any) -> None:
+        other = pool.submit(work)
+        wait_for_locks(1, or_until=other.done)
+        assert other.done()
+
+    with (
+        ThreadPoolExecutor(1) as pool,
+        heard(approval_followed) as batches,
+        connected(approval_followed, come_too),
+    ):
+        follow(version=version, now=NOW)
+    assert len(batches) == 1
+
+
 def test_worker_whose_clock_is_behind_does_nothing_twice(app: App, mira: User) -> None:
     many(app, mira, 2)
     version = approve(app, "read_products", "read_orders")
@@ -639,9 +688,12 @@ def test_newer_approval_is_followed_in_place_of_the_older(app: App, mira: User) 
     follow_all(now=hours(2))
     assert told(install) == [(HistoryKind.NEEDS_RECONSENT, "read_pages")]
     assert set(AppVersion.objects.values_list("pk", "followed_at")) == {
-        (first.pk, hours(2)),
+        (first.pk, hours(1)),
         (second.pk, hours(2)),
     }
+    with heard(approval_begun) as begun:
+        follow_all(now=hours(3))
+    assert not begun
 
 
 def test_approval_overtaken_half_way_is_made_good(app: App, mira: User) -> None:
@@ -691,6 +743,8 @@ def test_number_of_statements_does_not_grow_with_installations(is_test: bool, ap
     for number in (1, 5):
         Installation.objects.update(uninstalled_at=NOW)
         installs = many(app, mira, number, is_test=is_test)
+        for left_out, each in enumerate(installs if not is_test else []):  # it doesn't change
+            Installation.objects.filter(pk=each.pk).update(left_out_scopes=UNASKED[:left_out])
         made = approve(app, "read_products", "read_orders", at=hours(number), webhook_url=FIRST)
         moved = approve(app, "read_products", "read_pages", at=hours(number + 1), webhook_url=SECOND)
         for version in (made, moved):

@@ -5,18 +5,20 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from accounts.models import Business, User
 from common.errors import Conflict, NotFound
 from common.secrets import digest
 from installations import services
 from installations.models import Installation
-from installations.services.review_installs import review_uninstall
+from installations.services.review_installs import review_install, review_uninstall
 from installations.signals import installation_changed, installation_created, installation_removed
 from marketplace.models import App, AppTotals, AppVersion
 from marketplace.scopes import SCOPES
+from marketplace.services import reviews
 from tests import factories
+from tests.waiting import wait_for_locks
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -259,6 +261,41 @@ def test_reviewer_ends_only_the_own_test_install_of_that_app(app: App, dana: Use
     for each in (app, bought.app):
         review_uninstall(app=each, reviewer=stores[1].owner)
     assert set(Installation.objects.active()) == {*rita.values(), otto[other], bought}
+
+
+def test_decision_ends_the_test_installs_of_its_app(app: App, dana: User, mira: User) -> None:
+    """Not those of other apps, nor that of a check, which still runs."""
+    rita = factories.reviewer(name="R" * 120)
+    submission, other = factories.submit(app), factories.submit(factories.app(dana)).app
+    ended, left = (review_install(app=each, reviewer=rita).installation for each in (app, other))
+    assert ended.business == left.business
+    assert ended.business.name == f"{'R' * 90}'s test store"
+    store = factories.business(mira, is_sandbox=True, expires_at=NOW)
+    checks = factories.installation(app, store, is_test=True, is_review=True)
+    reviews.approve(submission=submission, reviewer=rita)
+    assert set(Installation.objects.active()) == {left, checks}
+
+
+@pytest.mark.long
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_reviewer_who_installs_two_apps_at_once_has_one_store(app: App, dana: User) -> None:
+    rita, other = factories.reviewer(), factories.app(dana)
+    for each in (app, other):
+        factories.submit(each)
+
+    def press(each: App) -> Business:
+        try:
+            return review_install(app=each, reviewer=rita).installation.business
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        with transaction.atomic():
+            User.objects.select_for_update().get(pk=rita.pk)
+            pressed = [pool.submit(press, each) for each in (app, other)]
+            wait_for_locks(2)
+        assert len({each.result(timeout=30) for each in pressed}) == 1
 
 
 @pytest.mark.postgres

@@ -1,9 +1,11 @@
 """The merchant's settings of an installed app."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 from django.test import Client
 
 from accounts.models import Business, User
@@ -17,6 +19,7 @@ from tests import factories
 from tests.extensions.settings import give_settings
 from tests.merchants.pages import installed, listed_app, page_of
 from tests.pages import signed_in, text_of
+from tests.waiting import wait_for_locks
 
 SCHEMA = {
     "type": "object",
@@ -115,6 +118,30 @@ def test_default_that_does_not_fit_never_locks_the_form(
         "tags": ["a", "b"],
         "box": {"mail": ""},
     }
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("theirs", "status"), [("Theirs", 409), ("Mine", 302)])
+def test_settings_that_another_window_saves_at_this_moment(
+    browser: Client, installation: Installation, mira: User, theirs: str, status: int
+) -> None:
+    """Between the reading of the form and its save."""
+
+    def press() -> Any:
+        try:
+            return browser.post(page_of(installation, "settings/"), {"heading": "Mine"})
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            save_settings(installation=installation, user=mira, values={"heading": theirs})
+            pressed = pool.submit(press)
+            wait_for_locks(1)
+        response = pressed.result(timeout=30)
+    assert response.status_code == status
+    assert kept(installation) == {"heading": theirs}
 
 
 def test_wrong_settings_are_told_and_nothing_is_kept(browser: Client, installation: Installation) -> None:

@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, User
+from common.errors import NotAllowed
 from extensions.enums import ExtensionType
 from extensions.models import HookCall
 from extensions.services.placements import add_block
@@ -52,18 +53,26 @@ def press(browser: Client, installation: Installation, button: str) -> str:
 @pytest.mark.long
 def test_page_says_that_the_app_is_paused_and_what_waits(browser: Client, stars: Installation) -> None:
     page = press(browser, stars, "Pause")
+    browser.post(page_of(stars, "pause/"))  # of another window
     assert "Loyalty Stars is paused in Mira" in page
     assert "Updates for it are held, for up to 30 days, until you resume it." in page
     assert "</svg>Pause</button>" not in page
     assert "</svg>Paused</span>" in text_of(browser.get("/merchant/apps/"))
     assert "</svg>Working</span>" in press(browser, stars, "Resume")
+    browser.post(page_of(stars, "resume/"))
+    assert list(stars.history.order_by("at", "id").values_list("kind", flat=True)) == [
+        "INSTALLED", "PAUSED", "RESUMED",
+    ]  # fmt: skip
     history = text_of(browser.get(page_of(stars, "activity/")))
     assert history.index("Resumed") < history.index("Paused") < history.index("Installed")
 
 
 def test_only_the_owner_pauses(stars: Installation) -> None:
     tom = factories.merchant("tom@example.com")
-    assert signed_in(tom).post(page_of(stars, "pause/")).status_code == 404
+    for act in (services.pause, services.resume):
+        assert signed_in(tom).post(page_of(stars, f"{act.__name__}/")).status_code == 404
+        with pytest.raises(NotAllowed):  # whatever page may call it
+            act(installation=stars, user=tom)
     stars.refresh_from_db()
     assert stars.paused_at is None
 

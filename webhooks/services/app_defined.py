@@ -24,7 +24,7 @@ from webhooks.services.deliveries import cancel_waiting, follow_url
 BATCH: Final = 2_000
 
 
-def create_missing(*, app: App, now: datetime | None = None, batch: int = BATCH) -> None:
+def create_missing(*, app: App, now: datetime, batch: int = BATCH) -> None:
     """Create, or switch on again, the webhooks that installations lack since an approval brought the app a Webhook URL.
 
     Until then events have no delivery, so this comes before all else that follows an approval. Each batch is a short
@@ -32,7 +32,6 @@ def create_missing(*, app: App, now: datetime | None = None, batch: int = BATCH)
     """
     if app.rolling_version_id is not None:
         return  # stores run different versions, so each gets its webhook when it follows
-    now = now or timezone.now()
     active = Installation.objects.active().filter(app=app, app__approved_version__webhook_url__gt="")
     own = Webhook.objects.filter(installation=OuterRef("pk"), is_app_defined=True, lacks_url=False)
     without = active.exclude(Exists(own))

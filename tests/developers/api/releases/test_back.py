@@ -7,10 +7,11 @@ from accounts.models import Business, User
 from extensions.hooks.live import hooks_at
 from extensions.models import Breaker, Definition
 from extensions.reach_requests import requested_capabilities
-from installations.models import Installation
+from installations.enums import HistoryKind
+from installations.models import HistoryEntry, Installation
 from installations.services import approve_scopes
 from installations.services.approval import follow_all
-from marketplace.models import App
+from marketplace.models import App, AppVersion
 from marketplace.services import reviews
 from marketplace.services.findings import record_checks, submissions_to_check
 from tests import factories
@@ -21,6 +22,7 @@ from tests.developers.api.releases.rolling import (
     OLD,
     POINT,
     RELEASES,
+    agree,
     approve,
     call,
     change,
@@ -29,6 +31,7 @@ from tests.developers.api.releases.rolling import (
     running,
     save,
     seen,
+    stores,
     urls,
 )
 from tests.extensions.manifests import block, hook, script
@@ -56,7 +59,12 @@ def test_back(api: Api, first: App, twenty: list[Installation], mode: str) -> No
     assert (answer["state"], answer["reason"], answer["stores"]) == (
         "TAKEN_BACK", "Wrong prices", {"new": 0, "old": 20},
     )  # fmt: skip
-    follow_all()
+    for _ in range(2):  # a worker that died begins again
+        AppVersion.objects.filter(number=1).update(followed_at=None)
+        follow_all()
+    returned = HistoryEntry.objects.filter(kind=HistoryKind.SCOPES_RETURNED)
+    assert set(returned.values_list("installation", "note")) == {(each.pk, "read_orders") for each in twenty}
+    assert len(returned) == 20
     assert urls(twenty)[OLD] == {each.pk for each in twenty}
     for each in twenty:
         assert running(each.business)["stars"]["name"] == "Star rating"
@@ -65,6 +73,7 @@ def test_back(api: Api, first: App, twenty: list[Installation], mode: str) -> No
         assert not seen(each).needs_reconsent
     assert seen(late).effective_scopes == ["read_products"]
     assert seen(late).needs_reconsent
+    assert running(late.business)["stars"]["name"] == "Star rating"
     assert not Breaker.objects.exists()
     app = App.objects.get(pk=app.pk)
     found = api("get", f"/developer/apps/{app.pk}").json()
@@ -107,17 +116,37 @@ def test_breakers_after_back(api: Api, first: App, twenty: list[Installation], m
 
 @pytest.mark.long
 @pytest.mark.spec(RELEASES, "back gives no store more than it had agreed to")
-def test_back_without_a_yes(api: Api, first: App, twenty: list[Installation]) -> None:
+@pytest.mark.parametrize("mode", ["ALL", "STEPS"])
+def test_back_without_a_yes(api: Api, first: App, twenty: list[Installation], mode: str) -> None:
+    """In steps, at least one of the two that said yes never came in."""
     save(api, first, BEFORE | {"embeds": [script()]})
     approve(change(first, version="2.0.0"), "ALL")
-    approve_scopes(installation=seen(twenty[0]), user=twenty[0].business.owner)
+    for each in twenty[:2]:
+        approve_scopes(installation=seen(each), user=each.business.owner)
     save(api, first, BEFORE)
-    app = approve(change(first, version="3.0.0"), "ALL")
-    assert len({seen(each).agreed_version_id for each in twenty}) == 1, "the third asks for nothing"
+    app = approve(change(first, version="3.0.0"), mode)
+    if mode == "ALL":
+        assert len({seen(each).agreed_version_id for each in twenty}) == 1, "the third asks for nothing"
     api("post", path(app, "back"), {})
     follow_all()
-    assert [("counter" in running(each.business)) for each in twenty[:3]] == [True, False, False]
-    assert [len(requested_capabilities(seen(each))) for each in twenty[:3]] == [0, 1, 1]
+    assert [("counter" in running(each.business)) for each in twenty[:4]] == [True, True, False, False]
+    assert [len(requested_capabilities(seen(each))) for each in twenty[:4]] == [0, 0, 1, 1]
+
+
+@pytest.mark.long
+@pytest.mark.spec(RELEASES, "back gives no store more than it had agreed to")
+def test_back_before_the_version_was_followed(api: Api, first: App) -> None:
+    """The newer version came at once. A store was asked for a scope in its time, and only asked."""
+    (store,) = stores(first, 1)
+    more = ["read_products", "read_orders", "read_pages"]
+    submission = factories.submit(change(first, version="2.0.0", scopes=more))
+    reviews.approve(submission=submission, reviewer=factories.reviewer())
+    app = approve(change(first, version="3.0.0"), "ALL")
+    assert seen(store).needs_reconsent
+    api("post", path(app, "back"), {})
+    follow_all()
+    assert seen(store).effective_scopes == ["read_products", "read_orders"]
+    assert seen(store).needs_reconsent
 
 
 @pytest.mark.long
@@ -140,20 +169,25 @@ def test_scope_named_after_back(api: Api, first: App, twenty: list[Installation]
     assert asked[1] == -1, "it was left out on purpose"
 
 
+@pytest.mark.long
 @pytest.mark.spec(
     RELEASES,
     "What a version asks for is asked again after the next one, which had dropped it, was taken back",
 )
 def test_question_after_back(api: Api, first: App, twenty: list[Installation]) -> None:
-    app = approve(
-        change(first, version="2.0.0", scopes=["read_products", "read_orders", "read_pages"]), "ALL"
-    )
-    app = approve(change(app, version="3.0.0", scopes=["read_products"]), "ALL")
+    less, more = ["read_products"], ["read_products", "read_orders", "read_pages"]
+    approve(change(first, version="1.5.0", scopes=less), "ALL")
+    app = approve(change(first, version="2.0.0", scopes=more), "ALL")
+    for each in twenty[1:3]:
+        agree(each, AppVersion.objects.get(number=3))
+    app = approve(change(app, version="3.0.0", scopes=less), "ALL")
+    agree(twenty[2], AppVersion.objects.get(number=4))
     api("post", path(app, "back"), {})
     follow_all()
+    assert [seen(each).effective_scopes for each in twenty[:3]] == [less, more, less]
     browser, page = signed_in(twenty[0].business.owner), f"/merchant/apps/{twenty[0].pk}/permissions/"
     assert "See the pages of your store" in text_of(browser.get(page))
-    browser.post(page, {"answer": "approve", "version": "2"})
+    browser.post(page, {"answer": "approve", "version": "3"})
     seen_by_app = client_of(twenty[0]).get("/app-api/installation").json()
     assert seen_by_app["scopes"] == ["read_products", "read_orders", "read_pages"]
     assert not seen_by_app["needsReConsent"]

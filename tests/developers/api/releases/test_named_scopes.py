@@ -7,6 +7,8 @@ import pytest
 from installations.models import Installation
 from installations.services.approval import follow_all
 from marketplace.models import App
+from marketplace.services import reviews
+from tests import factories
 from tests.clients import Api, client_of
 from tests.developers.api.releases.rolling import NEW, RELEASES, approve, change, old_of, path, stores
 from tests.installations import oauth_client
@@ -98,6 +100,23 @@ def test_answer_before_its_step(api: Api, first: App, three: list[Installation],
         assert asked(store) == set()
         approve(change(app, version="4.0.0", scopes=more), "ALL")
     assert asked(store) == {"read_reviews"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("followed", [True, False])
+@pytest.mark.parametrize("last", [THREE, TWO])
+def test_asked_outside_the_release(
+    first: App, three: list[Installation], followed: bool, last: list[str]
+) -> None:
+    """For what the version before asks, also if no worker came between the two; without what the newest drops."""
+    more = change(first, version="2.0.0", scopes=[*THREE, "read_reviews"])
+    reviews.approve(submission=factories.submit(more), reviewer=factories.reviewer())
+    if followed:
+        follow_all()
+        assert asked(three[0]) == {"read_pages", "read_reviews"}
+    approve(change(first, version="3.0.0", scopes=last))
+    store = next(each for each in three if each.pk == old_of(three).pk)
+    assert asked(store) == set(last) - set(TWO)
 
 
 @pytest.mark.long

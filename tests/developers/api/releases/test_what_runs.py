@@ -6,7 +6,9 @@ import pytest
 
 from accounts.models import Business, User
 from extensions.models import LiveDefinition, ReachRequest
-from installations.models import Installation
+from extensions.reach_requests import open_requests
+from installations.enums import HistoryKind
+from installations.models import HistoryEntry, Installation
 from installations.services import approval, approve_scopes, uninstall
 from installations.services.approval import follow_all
 from installations.signals import approval_followed
@@ -24,6 +26,7 @@ from tests.developers.api.releases.rolling import (
     approve,
     change,
     new_of,
+    old_of,
     path,
     running,
     save,
@@ -32,6 +35,7 @@ from tests.developers.api.releases.rolling import (
     urls,
 )
 from tests.extensions.manifests import block, script
+from tests.installations import oauth_client
 from tests.merchants.pages import installed
 from tests.signals import connected
 
@@ -51,6 +55,7 @@ def test_steps(api: Api, rolling: App, twenty: list[Installation]) -> None:
         api("post", path(rolling, "advance"), {})
         follow_all()
     assert sizes == [1, 1, 5, 20]
+    assert not HistoryEntry.objects.exclude(kind=HistoryKind.INSTALLED).exists(), "the scopes are the same"
 
 
 @pytest.mark.spec(RELEASES, "About so many per cent, at least one; a step only adds stores")
@@ -104,8 +109,11 @@ def test_steps_without_a_store(api: Api, first: App) -> None:
     RELEASES, "A test install that the approval converts runs the new version, while HALTED the one before"
 )
 @pytest.mark.parametrize("halted", [False, True], ids=["rolling", "halted"])
-def test_conversion(api: Api, first: App, twenty: list[Installation], sam: User, halted: bool) -> None:
-    """Of another developer. It is in no number."""
+def test_conversion(
+    api: Api, first: App, twenty: list[Installation], sandbox: Business, sam: User, halted: bool
+) -> None:
+    """Of another developer. The one on its own sandbox was converted before. They are in no number."""
+    own = factories.installation(first, sandbox, is_own=True)
     test = factories.installation(first, Business.objects.sandbox_of(sam), is_test=True)
     app = change(first, webhook_url=NEW, version="2.0.0")
     reviews.approve(submission=factories.submit(app, release="STEPS"), reviewer=factories.reviewer())
@@ -114,6 +122,7 @@ def test_conversion(api: Api, first: App, twenty: list[Installation], sam: User,
     follow_all()
     now = seen(test)
     assert (now.is_test, now.webhook_url) == (False, OLD if halted else NEW)
+    assert seen(own).webhook_url == now.webhook_url
     assert sum(api("get", path(app)).json()["stores"].values()) == 20
 
 
@@ -124,10 +133,13 @@ def test_scopes_and_definitions(api: Api, first: App, twenty: list[Installation]
     new, old = new_of(twenty), next(each for each in map(seen, twenty) if not each.is_in_release)
     for each in (new, old):
         assert each.effective_scopes == ["read_products"], "removed at once everywhere"
+        assert each.history.filter(kind=HistoryKind.SCOPES_REMOVED, note="read_orders").count() == 1
         assert "counter" not in running(each.business)
     assert (new.needs_reconsent, new.missing_scopes) == (True, ["read_reviews"])
     assert (old.needs_reconsent, old.missing_scopes, old.is_behind) == (False, [], False)
     approve_scopes(installation=new, user=new.business.owner)
+    api("post", path(app, "advance"), {})
+    follow_all()
     assert seen(new).effective_scopes == ["read_products", "read_reviews"]
     assert "counter" in running(new.business)
     for each in twenty[:2]:
@@ -138,13 +150,58 @@ def test_scopes_and_definitions(api: Api, first: App, twenty: list[Installation]
     assert seen(old).effective_scopes == ["read_products"], "what was lost stays lost"
 
 
+@pytest.mark.spec(RELEASES, "Definitions, scopes and questions of a store whose step hasn't come")
+def test_scopes_of_a_version_that_is_halted_at_once(first: App, twenty: list[Installation]) -> None:
+    """Before a worker came. A merchant who agrees to the version before has its scopes again, as long as it is halted."""
+    app = change(first, scopes=["read_products"], version="2.0.0")
+    reviews.approve(submission=factories.submit(app, release="STEPS"), reviewer=factories.reviewer())
+    releases.halt(app=app)
+    before, after = AppVersion.objects.order_by("number")
+    early, late = twenty[:2]
+    Installation.objects.filter(pk=early.pk).update(consented_at=after.approved_at)
+    agree(late, before)
+    follow_all()
+    assert seen(early).effective_scopes == ["read_products"]
+    assert seen(late).effective_scopes == ["read_products", "read_orders"]
+    releases.resume(app=app, by=app.developer)
+    follow_all()
+    releases.halt(app=app)
+    assert seen(late).effective_scopes == ["read_products"], "what was lost stays lost"
+
+
 @pytest.mark.spec(RELEASES, "A store that authorizes by itself agrees to the newest version and is in")
 def test_comes_in_by_consent(rolling: App, twenty: list[Installation]) -> None:
-    old = next(each for each in map(seen, twenty) if not each.is_in_release)
+    new, old = new_of(twenty), old_of(twenty)
     version = App.objects.get(pk=rolling.pk).approved_version
     assert version
     agree(old, version)
     assert urls([old])[NEW] == {old.pk}
+    entries = HistoryEntry.objects.count()
+    agree(new, version)
+    assert HistoryEntry.objects.count() == entries, "the version asked it for nothing more"
+
+
+@pytest.mark.spec(RELEASES, "None comes in while HALTED, also if its merchant agreed to the version before")
+def test_halted_between_the_consent_and_the_token(api: Api, first: App, twenty: list[Installation]) -> None:
+    """Its merchant isn't asked again when it comes in later."""
+    save(api, first, BEFORE | {"embeds": [script()]})
+    app = change(first, version="2.0.0", webhook_url=NEW)
+    app.client_secret = oauth_client.SECRET
+    app.save()
+    reviews.approve(submission=factories.submit(app, release="STEPS"), reviewer=factories.reviewer())
+    merchant = factories.merchant("l@example.com")
+    code = oauth_client.code_for(merchant, App.objects.get(pk=app.pk))
+    releases.halt(app=app)
+    assert oauth_client.exchange(app, code).status_code == 200
+    follow_all()
+    late = Installation.objects.get(business__owner=merchant)
+    assert urls([late])[OLD] == {late.pk}
+    for call in ("resume", "advance", "advance", "advance"):
+        assert api("post", path(app, call), {}).status_code == 200
+    follow_all()
+    assert urls([late])[NEW] == {late.pk}
+    assert not open_requests([late])
+    assert "counter" in running(late.business)
 
 
 @pytest.mark.spec(RELEASES, "None goes back while HALTED, also if it is authorized for the version before")
