@@ -73,8 +73,7 @@ def end_test_installs(sender: Any, *, app: App, now: datetime, **kwargs: Any) ->
 
 @receiver(developer_left)
 def end_own_test_install(sender: Any, *, app: App, user: User, now: datetime, **kwargs: Any) -> None:
-    """Converted or not, like a press on **Uninstall**. Codes for one stop working."""
-    Grant.objects.filter(application=app, user=user, version=None).delete()
+    """Converted or not, like a press on **Uninstall**. The codes for one stop working: an exchange asks again whose app it is."""
     installation = sandbox_installation(app=app, developer=user)
     if installation is not None:
         uninstall(installation=installation, by=user, now=now)

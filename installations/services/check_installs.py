@@ -49,7 +49,6 @@ def agree(
         names_redirect_uri=names_redirect_uri,
         code=secrets.token_urlsafe(CODE_BYTES),
         code_challenge=code_challenge,
-        code_challenge_method=Grant.CODE_CHALLENGE_S256 if code_challenge else "",
         expires=now + CODE_LIFETIME,
         installation=Installation.objects.active().filter(app=locked, business=store).first(),
     )

@@ -88,11 +88,11 @@ class ClientView(OAuthLibMixin, View, ABC):
 
     def answer(self, status: int, body: str) -> HttpResponse:
         """The answer of oauthlib; errors in this endpoint's format."""
-        if status < 400:
+        if status == 200:
             return HttpResponse(body, status=status, content_type="application/json")
         error = json.loads(body)
         message = error.get("error_description") or MESSAGES.get(error["error"], "")
-        if error["error"] == "invalid_client" and _has_space(self.request):
+        if _has_space(self.request):
             message += SPACE_AROUND_IT
         response = self.refusal(status, error["error"], message)
         if status == 401:
@@ -156,11 +156,9 @@ class TokenView(ClientView):
                 return self.refusal(400, "invalid_grant", INVALID_GRANT)
 
     def _exchange(self, request: HttpRequest) -> HttpResponse:
-        """In one transaction, which is rolled back unless the answer is the token."""
+        """In one transaction, which `exchange` rolls back where it raises."""
         with transaction.atomic():
             _, _, body, status = self.create_token_response(request)
-            if status != 200:
-                transaction.set_rollback(True)
         return self.answer(status, body)
 
     def refusal(self, status: int, code: str, message: str) -> HttpResponse:

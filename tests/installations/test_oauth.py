@@ -21,12 +21,15 @@ from installations.models import Grant, Installation
 from installations.queries import MAY_REVIEW
 from installations.services import approval
 from installations.services.approval import follow
+from marketplace.enums import AppRole
 from marketplace.models import App
 from marketplace.scopes import SCOPES
+from marketplace.services import members
 from marketplace.services.apps import update_app
 from tests import factories
 from tests.installations.oauth_client import (
     PKCE,
+    SECRET,
     VERIFIER,
     address,
     answer,
@@ -190,6 +193,7 @@ def test_scope_narrows_what_is_granted(listed: App, mira: User) -> None:
     assert call(body["access_token"], "/app-api/orders").status_code == 200
     assert call(body["access_token"]).json()["scopes"] == TWO
     assert Installation.objects.get().granted_scopes == TWO
+    assert install(mira, listed, scope=" ".join(SCOPES))["scope"] == " ".join(SCOPES)
 
 
 def test_merchant_grants_the_approved_scopes_not_the_working_copys(app: App, mira: User) -> None:
@@ -357,6 +361,14 @@ def test_reviewer_can_not_install(listed: App, lacks: str) -> None:
     assert response.status_code == 403
     assert b"Only merchants and developers can install apps." in response.content
     assert b"Use another account" in response.content
+
+
+def test_reviewer_installs_what_is_in_review_for_a_test(app: App) -> None:
+    reviewer = factories.reviewer(is_superuser=True)
+    factories.business(reviewer, is_sandbox=True)
+    factories.submit(app)
+    assert install(reviewer, app)["isTestInstall"] is True
+    assert Installation.objects.get().is_review
 
 
 @pytest.mark.long
@@ -563,6 +575,29 @@ def test_newer_consent_exchanged_later_brings_its_scopes(listed: App, mira: User
     assert Installation.objects.count() == 1
 
 
+@pytest.mark.long
+def test_same_app_in_another_store_and_another_app_in_the_same_store_change_nothing(
+    listed: App, mira: User, sam: User, shop: Business
+) -> None:
+    other = factories.app(sam, client_secret=SECRET)
+    factories.approve(other)
+    code = code_for(mira, listed)
+    second = factories.business(mira)
+    beside = [
+        install(mira, other, business=shop, scope="read_pages"),
+        install(mira, listed, business=second, scope="read_pages"),
+    ]
+    own = exchange(listed, code).json()
+    code = code_for(mira, listed, business=shop)
+    assert exchange(listed, code).json()["installationId"] == own["installationId"]
+    assert [call(each["access_token"]).json()["scopes"] for each in beside] == [["read_pages"]] * 2
+
+    code = code_for(mira, listed, business=shop)
+    for each in beside:
+        services.uninstall(installation=Installation.objects.get(pk=each["installationId"]))
+    assert exchange(listed, code).status_code == 200
+
+
 def test_converted_install_becomes_a_test_install_at_the_developers_consent(
     app: App, dana: User, sandbox: Business
 ) -> None:
@@ -645,6 +680,18 @@ def test_code_used_again_ends_only_the_token_that_it_gave(listed: App, mira: Use
 
 
 @pytest.mark.long
+def test_code_used_again_ends_no_token_that_another_store_got_at_the_same_moment(
+    listed: App, mira: User, shop: Business
+) -> None:
+    second = factories.business(mira)
+    with time_machine.travel(NOW, tick=False):
+        codes = [code_for(mira, listed, business=each) for each in (shop, second)]
+        tokens = [exchange(listed, code).json()["access_token"] for code in codes]
+        exchange(listed, codes[1])
+    assert [call(token).status_code for token in tokens] == [200, 401]
+
+
+@pytest.mark.long
 def test_code_used_again_by_another_app_ends_nothing(listed: App, mira: User, sam: User) -> None:
     code = code_for(mira, listed)
     token = exchange(listed, code).json()["access_token"]
@@ -658,7 +705,9 @@ def test_code_used_again_by_another_app_ends_nothing(listed: App, mira: User, sa
 def test_authorizing_again_gives_a_token_after_one_was_ended(listed: App, mira: User) -> None:
     code = code_for(mira, listed)
     first = exchange(listed, code).json()
-    exchange(listed, code)
+    for _ in range(2):
+        exchange(listed, code)
+    assert history_of(Installation.objects.get()) == [HistoryKind.INSTALLED, HistoryKind.TOKEN_ENDED]
     second = install(mira, listed)
     assert second["installationId"] == first["installationId"]
     assert call(second["access_token"]).status_code == 200
@@ -771,3 +820,19 @@ def test_code_of_a_removed_manager_is_refused(listed: App, mira: User, shop: Bus
         staff.change_role(business=shop, by=mira, member_id=row.pk, role="ORDERS")
     refused = exchange(listed, code)
     assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("end", ["removed", "viewer"])
+def test_code_of_who_left_the_app_is_refused(app: App, dana: User, sam: User, end: str) -> None:
+    """Also while it is in review, when reviewers install the working copy."""
+    row = factories.member(app, sam)
+    factories.submit(app)
+    code = code_for(sam, app)
+    if end == "removed":
+        members.remove(app=app, by=dana, member_id=row.pk)
+    else:
+        members.change_role(app=app, by=dana, member_id=row.pk, role=AppRole.VIEWER)
+    refused = exchange(app, code)
+    assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant")
+    assert not Installation.objects.exists()

@@ -11,6 +11,7 @@ from accounts.models import Business, User
 from developers.docs.errors import CODES
 from installations.models import Grant, Installation
 from installations.services import authorization
+from installations.views import token
 from marketplace.models import App
 from tests import factories
 from tests.installations.oauth_client import (
@@ -25,6 +26,7 @@ from tests.installations.oauth_client import (
     browser,
     code_for,
     exchange,
+    only_grant,
     post,
     sent_to,
 )
@@ -38,6 +40,7 @@ def assert_refused(response: Any, status: int, error: str) -> None:
     body = response.json()
     assert body["error"] == error
     assert set(body) <= {"error", "error_description"}
+    assert body.get("error_description") != ""
     assert response["X-Error-Code"] in CODES
     assert ("WWW-Authenticate" in response) == (status == 401)
     if status == 401:
@@ -328,6 +331,7 @@ def test_bad_exchange_refused(listed: App, mira: User, body: dict[str, str | Non
     code = code_for(mira, listed)
     assert_refused(exchange(listed, **({"code": code} | body)), 400, error)
     assert not Installation.objects.exists()
+    assert only_grant().refused_redirect_uri is None
     assert exchange(listed, code).status_code == 200
 
 
@@ -340,6 +344,7 @@ def test_parameter_given_twice_refused(listed: App, mira: User) -> None:
         headers={"authorization": basic(listed)},
     )
     assert_refused(response, 400, "invalid_request")
+    assert response.json()["error_description"] == "A parameter is given more than once."
 
 
 @pytest.mark.spec("Contract 9 OAuth", "Wrong or missing verifier: invalid_grant")
@@ -367,9 +372,12 @@ def test_wrong_method_and_content_type(listed: App, mira: User, path: str) -> No
     assert post(path + "/?grant_type=x", {}, basic(listed)).status_code == 400  # a query is ignored
 
 
-def test_too_large_body_refused(listed: App) -> None:
-    response = post("/oauth/token", {"code": "x" * 3_000_000}, basic(listed))
+@pytest.mark.parametrize("code", ["x" * 3_000_000, "\xe9" * 50_001], ids=["long", "many escapes"])
+def test_too_large_body_refused(listed: App, code: str, caplog: pytest.LogCaptureFixture) -> None:
+    response = post("/oauth/token", {"code": code}, basic(listed))
     assert_refused(response, 413, "invalid_request")
+    assert response["X-Error-Code"] == "body_too_large"
+    assert not [each for each in caplog.records if each.name == token.__name__]
 
 
 @pytest.mark.long
@@ -408,7 +416,11 @@ def test_consents_of_a_person_are_limited(
 
 
 def test_crash_is_an_answer_and_leaves_nothing(
-    listed: App, mira: User, shop: Business, monkeypatch: pytest.MonkeyPatch
+    listed: App,
+    mira: User,
+    shop: Business,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     code = code_for(mira, listed)
     for error, status, name in (
@@ -424,6 +436,10 @@ def test_crash_is_an_answer_and_leaves_nothing(
             response = exchange(listed, code)
         assert_refused(response, status, name)
         assert b"secret detail" not in response.content
+        (logged,) = [each for each in caplog.records if each.name == token.__name__]
+        assert logged.exc_info is not None
+        assert logged.exc_info[0] is error
+        caplog.clear()
     assert response["Retry-After"]
     assert exchange(listed, code).status_code == 200
 

@@ -20,8 +20,10 @@ from accounts.services.deletion import delete_account
 from config.wsgi import application
 from installations.enums import HistoryKind
 from installations.models import Grant, HistoryEntry, Installation
-from installations.services import approval
+from installations.services import approval, uninstall
 from marketplace.models import App
+from marketplace.services import members
+from marketplace.services.apps import update_app
 from tests import factories
 from tests.installations.oauth_client import FORM, address, basic, browser, call, code_for, exchange
 from tests.pages import signed_in
@@ -197,6 +199,16 @@ def test_consent_that_an_approval_overtakes_is_asked_for_anew(app: App, mira: Us
 
 @pytest.mark.long
 @pytest.mark.postgres
+def test_consent_that_a_change_of_the_working_copy_overtakes_is_asked_for_again(app: App, dana: User) -> None:
+    update_app(app=app, changes={"scopes": ONE})
+    answered = overtaken(lambda: update_app(app=app, changes={"scopes": TWO}), consent_to(dana, app))
+    assert answered.status_code == 422
+    assert answered.context["page"].scopes == TWO
+    assert not Grant.objects.exists()
+
+
+@pytest.mark.long
+@pytest.mark.postgres
 @pytest.mark.spec("Contract 2 Reach", "An approval at the moment of a consent is not agreed to with it")
 def test_consent_that_an_approval_with_the_same_scopes_overtakes_is_asked_for_again(
     app: App, mira: User, shop: Business
@@ -228,13 +240,26 @@ def test_exchange_that_a_suspension_overtakes_installs_nothing(
     ("column", "status", "told"),
     [("suspended_at", 403, b"suspended"), ("deleted_at", 400, b"No app has the client_id of this link")],
 )
+@pytest.mark.parametrize("who", ["mira", "dana"])
 def test_consent_that_a_suspension_overtakes_is_a_page(
-    listed: App, column: str, status: int, told: bytes, mira: User, shop: Business
+    listed: App, who: str, column: str, status: int, told: bytes, mira: User, dana: User, shop: Business
 ) -> None:
-    answered = overtaken(lambda: end(listed, column), consent_to(mira, listed))
+    user = {"mira": mira, "dana": dana}[who]
+    answered = overtaken(lambda: end(listed, column), consent_to(user, listed))
     assert answered.status_code == status
     assert told in answered.content
     assert not Grant.objects.exists()
+
+
+@pytest.mark.postgres
+def test_exchange_that_an_uninstall_overtakes_installs_nothing(
+    listed: App, mira: User, shop: Business
+) -> None:
+    installed = factories.installation(listed, shop)
+    code = code_for(mira, listed)
+    answered = overtaken(lambda: uninstall(installation=installed), lambda: exchange(listed, code))
+    assert (answered.status_code, answered.json()["error"]) == (400, "invalid_grant")
+    assert not Installation.objects.active().exists()
 
 
 def end(app: App, column: str) -> None:
@@ -258,14 +283,21 @@ def test_account_whose_app_is_being_installed_stays(
 
 
 @pytest.mark.postgres
-def test_deletion_of_an_account_waits_for_its_codes_before_it_locks_apps(app: App, dana: User) -> None:
-    """As an exchange does: the other way round, the two could wait for each other."""
-    code_for(dana, app)
+@pytest.mark.parametrize("leave", ["deletes the account", "is removed"])
+def test_app_is_not_locked_while_who_leaves_waits_for_their_codes(
+    app: App, sam: User, dana: User, leave: str
+) -> None:
+    """An exchange locks the code first: the other way round, the two could wait for each other."""
+    row = factories.member(app, sam)
+    code_for(sam, app)
 
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             Grant.objects.select_for_update().get()  # as an exchange begins
-            deleted = pool.submit(in_thread, lambda: delete_account(user=dana))
-            wait_for_locks(1, or_until=deleted.done)
+            if leave == "is removed":
+                left = pool.submit(in_thread, lambda: members.remove(app=app, by=dana, member_id=row.pk))
+            else:
+                left = pool.submit(in_thread, lambda: delete_account(user=sam))
+            wait_for_locks(1, or_until=left.done)
             assert App.objects.select_for_update(nowait=True).get() == app
-        deleted.result(30)
+        left.result(30)

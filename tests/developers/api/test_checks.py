@@ -9,17 +9,26 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from accounts.services.throwaway import OWNER_EMAIL
+from common.errors import Conflict
 from conformance.models import Run
 from conformance.services import runs
 from conformance.services.disposal import LINGERS, remove_ended
 from conformance.tasks import remove_ended_checks
 from installations.models import Grant, Installation
+from installations.services import check_installs
 from marketplace.models import App
 from stores.models import Order
 from tests import factories
 from tests.clients import Api, api_of
+from tests.installations.oauth_client import SECRET, exchange
 
 CHECK = ("Developer endpoints", "A check runs on a throwaway store, never on the developer's own")
+
+
+@pytest.fixture
+def app(dana: User) -> App:
+    """It exchanges codes with a client secret that the tests know."""
+    return factories.app(dana, client_secret=SECRET)
 
 
 @pytest.fixture
@@ -66,6 +75,39 @@ def test_responses_are_judged_and_end_the_check(api: Api, app: App, started: Any
     assert api("get", path).json() == record
     again = api("post", f"{path}/responses", answered(started, 200))
     assert (again.status_code, again.json()["message"]) == (409, "This check has ended.")
+
+
+@pytest.mark.long
+def test_refused_redirect_uri_is_named_by_the_check_whose_code_it_came_with(
+    api: Api, app: App, started: Any
+) -> None:
+    path = f"/developer/apps/{app.id}/checks"
+    first, second = started, api("post", path, {}).json()
+    code = Grant.objects.order_by("pk")[0].code
+    assert exchange(app, code, redirect_uri="https://else\0where.example/").status_code == 400
+    ended = [
+        api("post", f"{path}/{check['id']}/responses", answered(check, 200)) for check in (first, second)
+    ]
+    said = [each.json()["results"][0]["details"][0] for each in ended]
+    assert "with the redirect_uri https://elsewhere.example/, which was refused" in said[0]
+    assert said[1].startswith("The app hasn't exchanged the code at /oauth/token.")
+
+
+@pytest.mark.parametrize("suspended", [False, True])
+def test_browser_that_the_app_leads_to_the_consent_page_gets_another_code(
+    api: Api, app: App, started: Any, suspended: bool
+) -> None:
+    if suspended:
+        App.objects.update(suspended_at=timezone.now())
+    asks = f"http://testserver/oauth/authorize?response_type=code&client_id={app.client_id}&state=x"
+    responded = answered(started, 302, headers={"location": asks})
+    response = api("post", f"/developer/apps/{app.id}/checks/{started['id']}/responses", responded)
+    assert (response.status_code, Grant.objects.count()) == ((409, 1) if suspended else (200, 2))
+
+
+def test_only_throwaway_stores_agree_by_themselves(app: App, sandbox: Business) -> None:
+    with pytest.raises(Conflict, match="Only throwaway stores"):
+        check_installs.agree(app=app, store=sandbox, redirect_uri=app.redirect_url)
 
 
 def test_responses_to_another_step_are_refused(api: Api, app: App, started: Any) -> None:
