@@ -192,5 +192,5 @@ class RevokeView(ClientView):
         return self.answer(status, body)
 
     def refusal(self, status: int, code: str, message: str) -> HttpResponse:
-        body = error_body(status, message or code)
+        body = error_body(status, message)
         return JsonResponse(body, status=status, headers={ERROR_CODE_HEADER: code})

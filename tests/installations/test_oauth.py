@@ -186,6 +186,7 @@ def test_credentials_in_the_body_accepted(listed: App, mira: User) -> None:
 # --- Scopes ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.spec("Contract 3 OAuth", "scope asks for a subset; the default is all")
 def test_scope_narrows_what_is_granted(listed: App, mira: User) -> None:
     body = install(mira, listed, scope="read_orders read_products read_orders")

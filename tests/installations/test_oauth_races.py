@@ -251,6 +251,7 @@ def test_consent_that_a_suspension_overtakes_is_a_page(
     assert not Grant.objects.exists()
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 def test_exchange_that_an_uninstall_overtakes_installs_nothing(
     listed: App, mira: User, shop: Business

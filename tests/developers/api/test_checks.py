@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.models import Business, User
 from accounts.services.throwaway import OWNER_EMAIL
 from common.errors import Conflict
+from conformance.enums import Sender
 from conformance.models import Run
 from conformance.services import runs
 from conformance.services.disposal import LINGERS, remove_ended
@@ -93,16 +94,39 @@ def test_refused_redirect_uri_is_named_by_the_check_whose_code_it_came_with(
     assert said[1].startswith("The app hasn't exchanged the code at /oauth/token.")
 
 
-@pytest.mark.parametrize("suspended", [False, True])
-def test_browser_that_the_app_leads_to_the_consent_page_gets_another_code(
-    api: Api, app: App, started: Any, suspended: bool
-) -> None:
-    if suspended:
-        App.objects.update(suspended_at=timezone.now())
+def led_to_the_consent_page(api: Api, app: App, check: Any) -> Any:
+    """The app's server begins an authorization of its own."""
     asks = f"http://testserver/oauth/authorize?response_type=code&client_id={app.client_id}&state=x"
-    responded = answered(started, 302, headers={"location": asks})
-    response = api("post", f"/developer/apps/{app.id}/checks/{started['id']}/responses", responded)
-    assert (response.status_code, Grant.objects.count()) == ((409, 1) if suspended else (200, 2))
+    body = answered(check, 302, headers={"location": asks})
+    return api("post", f"/developer/apps/{app.id}/checks/{check['id']}/responses", body)
+
+
+def test_code_after_the_consent_page_installs_on_the_throwaway_store_too(
+    api: Api, app: App, started: Any, sandbox: Business
+) -> None:
+    factories.installation(app, sandbox)
+    assert led_to_the_consent_page(api, app, started).status_code == 200
+    first, second = Grant.objects.order_by("pk")
+    assert exchange(app, second.code, redirect_uri=second.redirect_uri).status_code == 200
+    assert Installation.objects.get(business=first.business).is_review
+
+
+def test_app_that_is_suspended_during_its_check_gets_no_further_code(
+    api: Api, app: App, started: Any
+) -> None:
+    App.objects.update(suspended_at=timezone.now())
+    assert led_to_the_consent_page(api, app, started).status_code == 409
+    assert Grant.objects.count() == 1
+
+
+def test_check_of_an_approved_version_installs_with_its_scopes(app: App) -> None:
+    version = factories.approve(app, scopes=["read_products", "read_orders"])
+    App.objects.update(scopes=["read_products"])
+    app.refresh_from_db()
+    runs.start(app=app, version=version, sender=Sender.PLATFORM)
+    grant = Grant.objects.get()
+    response = exchange(app, grant.code, redirect_uri=grant.redirect_uri)
+    assert response.json()["scope"] == "read_products read_orders"
 
 
 def test_only_throwaway_stores_agree_by_themselves(app: App, sandbox: Business) -> None:
