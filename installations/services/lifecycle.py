@@ -23,8 +23,8 @@ from marketplace.scopes import in_order
 
 # The columns that a consent decides, and those of a token.
 TERMS = (
-    "is_test", "granted_scopes", "narrowed_scopes", "left_out_scopes", "agreed_version_id", "needs_reconsent",
-    "reconsent_declined_at", "followed_version_id",
+    "is_test", "is_own", "granted_scopes", "narrowed_scopes", "left_out_scopes", "agreed_version_id",
+    "needs_reconsent", "reconsent_declined_at", "followed_version_id",
 )  # fmt: skip
 CONSENT = (*TERMS, "followed_at", "earlier_agreed_version_id", "declined_version_id", "consented_at")
 TOKEN = ("token_digest", "ended_token_digest", "token_hint", "token_issued_at")

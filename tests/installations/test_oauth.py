@@ -11,6 +11,7 @@ from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts.enums import Role
 from accounts.models import Business, User
@@ -19,7 +20,7 @@ from installations import code_replay, services
 from installations.enums import HistoryKind
 from installations.models import Grant, Installation
 from installations.queries import MAY_REVIEW
-from installations.services import approval
+from installations.services import approval, check_installs
 from installations.services.approval import follow
 from marketplace.models import App
 from marketplace.scopes import SCOPES
@@ -572,6 +573,45 @@ def test_converted_install_becomes_a_test_install_at_the_developers_consent(
     code = code_for(dana, app)
     assert Installation.objects.get().is_test
     assert exchange(app, code).json()["isTestInstall"] is True
+
+
+@pytest.mark.long
+@pytest.mark.spec("Contract 5 Webhooks", "On the sandbox of a developer of the app: the working copy's URL")
+def test_test_install_authorized_again_after_the_approval_keeps_the_working_copys_url(
+    app: App, dana: User
+) -> None:
+    App.objects.update(webhook_url="https://app.example.com/draft")
+    app.refresh_from_db()
+    install(dana, app)
+    factories.approve(app, webhook_url="https://app.example.com/live", scopes=TWO)
+    code_for(dana, app)
+    assert Webhook.objects.get().url == "https://app.example.com/draft"
+    assert Installation.objects.get().agreed_version is None
+
+
+@pytest.mark.long
+@pytest.mark.spec("Contract 11 Members", "Each OWNER and DEVELOPER test-installs on their own sandbox")
+@pytest.mark.parametrize("by_consent", [True, False])
+def test_install_of_a_developer_who_joins_the_app_follows_the_working_copy(
+    app: App, sam: User, by_consent: bool
+) -> None:
+    factories.approve(app, scopes=["read_products"])
+    token = install(sam, app)["access_token"]
+    factories.member(app, sam)
+    assert call(token, "/app-api/orders").status_code == 403
+    if by_consent:
+        code_for(sam, app)
+    else:
+        token = services.test_install(app=app, developer=sam).access_token
+    assert call(token, "/app-api/orders").status_code == 200
+
+
+def test_install_for_a_check_is_not_a_developers_own(app: App, dana: User) -> None:
+    store = factories.business(dana, is_sandbox=True, expires_at=timezone.now() + timedelta(hours=1))
+    grant = check_installs.agree(app=app, store=store, redirect_uri=app.redirect_url)
+    exchange(app, grant.code)
+    installation = Installation.objects.get(business=store)
+    assert (installation.is_review, installation.is_own) == (True, False)
 
 
 @pytest.mark.long
