@@ -1,6 +1,7 @@
 """An app's release in many stores, as tests of `/developer/apps/:appId/release` need it."""
 
 from typing import Any
+from uuid import uuid4
 
 from django.utils import timezone
 
@@ -104,5 +105,5 @@ def agree(each: Installation, version: AppVersion) -> None:
     """Its merchant goes through `/oauth/authorize` and is shown this version."""
     authorize(
         app=each.app, version=version, business=each.business, user=each.business.owner, scopes=version.scopes,
-        narrows=False, redirect_uri=version.redirect_url, names_redirect_uri=False, code="code",
+        narrows=False, redirect_uri=version.redirect_url, names_redirect_uri=False, code=uuid4().hex,
     )  # fmt: skip

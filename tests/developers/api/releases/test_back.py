@@ -21,10 +21,12 @@ from tests.developers.api.releases.rolling import (
     OLD,
     POINT,
     RELEASES,
+    agree,
     approve,
     call,
     change,
     new_of,
+    old_of,
     path,
     running,
     save,
@@ -118,6 +120,22 @@ def test_back_without_a_yes(api: Api, first: App, twenty: list[Installation]) ->
     follow_all()
     assert [("counter" in running(each.business)) for each in twenty[:3]] == [True, False, False]
     assert [len(requested_capabilities(seen(each))) for each in twenty[:3]] == [0, 1, 1]
+
+
+@pytest.mark.long
+@pytest.mark.spec(
+    RELEASES, "back: every store runs the version before, with its manifest, as far as it had agreed"
+)
+def test_back_in_a_store_that_was_authorized_twice(api: Api, first: App, twenty: list[Installation]) -> None:
+    save(api, first, {"blocks": [block()]})
+    app = approve(change(first, version="2.0.0"))
+    came_in = old_of(twenty)
+    assert app.approved_version
+    for _ in range(2):
+        agree(came_in, app.approved_version)
+    api("post", path(app, "back"), {})
+    follow_all()
+    assert running(came_in.business).keys() == {"stars", POINT}
 
 
 @pytest.mark.long
