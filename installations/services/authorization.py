@@ -162,7 +162,8 @@ def _terms(grant: Grant, app: App) -> Terms:
     narrowed = scopes if grant.narrows else None
     if grant.version is None:
         is_check = grant.business.expires_at is not None
-        return Terms(grant.business.is_sandbox, scopes, narrowed, is_review=is_check)
+        is_own = grant.user.is_developer and not is_check
+        return Terms(grant.business.is_sandbox, scopes, narrowed, is_review=is_check, is_own=is_own)
     approved = set(app.approved_scopes)
     return Terms(
         is_test=grant.business.is_sandbox,

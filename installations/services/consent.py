@@ -17,6 +17,7 @@ from installations.enums import HistoryKind
 from installations.models import Installation
 from installations.services import history
 from installations.services.lifecycle import Terms, change_terms, locked
+from marketplace.models import AppVersion
 from marketplace.scopes import in_order
 from marketplace.services.locks import lock_app
 
@@ -27,29 +28,26 @@ def approve_scopes(
     installation: Installation,
     user: User,
     scopes: Sequence[str] | None = None,
-    version: int | None = None,
+    version: AppVersion | None = None,
     now: datetime | None = None,
 ) -> Installation:
     """Agree to everything that the app asks for now, or only to `scopes`. Returns the changed installation.
 
-    `version` is the number of the version that was shown. Agreeing to the current terms again changes and records
-    nothing.
+    `version` is the one that was shown. Agreeing to the current terms again changes and records nothing.
 
     Raises `Conflict` if the app is not installed any more or another version has been approved, `NotAllowed` for another
     person's store, `Invalid` for a scope that the app does not ask for.
     """
     lock_app(installation.app)  # no approval until this is written
     found = _locked(installation, user)
-    shown = found.version
-    if version is not None and (shown is None or shown.number != version):
+    if version is not None and version != found.version:
         raise Conflict("The app has a newer version. Review what it asks for now.")
-    offered = found.app.scopes if found.follows_working_copy else found.offered_scopes
+    offered = found.offered_scopes
     granted = offered if scopes is None else scopes
     if not set(granted) <= set(offered):
         raise Invalid.field("scopes", "The app does not ask for all of these permissions.")
-    left_out = set(offered) - set(granted)
-    narrowed = granted if left_out else None
-    terms = Terms(found.is_test, granted, narrowed, in_order(left_out), is_own=found.is_own)
+    left_out = in_order(set(offered) - set(granted))
+    terms = Terms(found.is_test, granted, left_out_scopes=left_out, is_own=found.is_own)
     change_terms(installation=found, terms=terms, by=user, now=now or timezone.now())
     return found
 
@@ -63,10 +61,8 @@ def decline_scopes(*, installation: Installation, user: User, now: datetime | No
     """
     now = now or timezone.now()
     found = _locked(installation, user)
-    is_repeated = (
-        found.version is None or found.declined_version_id == found.version.pk or not found.is_behind
-    )
-    if (found.needs_reconsent or found.is_behind) and not (found.rests_after_decline(now) and is_repeated):
+    is_new = found.is_behind and found.declined_version != found.version
+    if is_new or ((found.needs_reconsent or found.is_behind) and not found.rests_after_decline(now)):
         found.reconsent_declined_at, found.declined_version = now, found.version
         found.save(update_fields=["reconsent_declined_at", "declined_version"])
         history.record(installation=found, kind=HistoryKind.DECLINED, at=now, by=user)

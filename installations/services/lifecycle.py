@@ -23,10 +23,10 @@ from marketplace.scopes import in_order
 
 # The columns that a consent decides, and those of a token.
 TERMS = (
-    "is_test", "granted_scopes", "narrowed_scopes", "left_out_scopes", "agreed_version_id", "needs_reconsent",
-    "reconsent_declined_at", "followed_version_id",
+    "is_test", "is_own", "granted_scopes", "narrowed_scopes", "left_out_scopes", "agreed_version_id",
+    "needs_reconsent", "reconsent_declined_at", "followed_version_id",
 )  # fmt: skip
-CONSENT = (*TERMS, "followed_at", "earlier_agreed_version_id", "declined_version_id", "consented_at")
+CONSENT = (*TERMS, "followed_at", "earlier_agreed_version_id", "consented_at")
 TOKEN = ("token_digest", "ended_token_digest", "token_hint", "token_issued_at")
 
 
@@ -91,13 +91,13 @@ def install(
 
 
 @transaction.atomic
-def issue_token(*, installation: Installation, now: datetime | None = None) -> Issued:
+def issue_token(*, installation: Installation, now: datetime) -> Issued:
     """Give an active installation a new access token. The previous one stops working with the commit.
 
     Raises `Conflict` if the installation has ended.
     """
     found = locked(installation)
-    token = _set_token(found, now or timezone.now())
+    token = _set_token(found, now)
     found.save(update_fields=TOKEN)
     return Issued(found, token)
 
@@ -180,7 +180,7 @@ def _terms_of(installation: Installation) -> list[object]:
 def _put(terms: Terms, installation: Installation, now: datetime) -> None:
     if terms.agreed_version is not None:
         _come_in(installation, terms.agreed_version, now)
-        terms = _beside_halted(terms, installation, terms.agreed_version)
+        terms = _with_earlier(terms, installation, terms.agreed_version)
     narrowed = terms.narrowed_scopes
     installation.is_test, installation.is_own = terms.is_test, terms.is_own
     installation.granted_scopes = in_order(terms.granted_scopes)
@@ -188,7 +188,6 @@ def _put(terms: Terms, installation: Installation, now: datetime) -> None:
     installation.left_out_scopes = in_order(terms.left_out_scopes)
     agreed = terms.agreed_version or installation.version
     installation.agreed_version = None if installation.runs_working_copy else agreed
-    installation.declined_version = None
     installation.needs_reconsent = bool(installation.asked_scopes) and not terms.is_test
     installation.reconsent_declined_at = None
     installation.consented_at = terms.consented_at or now
@@ -197,22 +196,18 @@ def _put(terms: Terms, installation: Installation, now: datetime) -> None:
 def _come_in(installation: Installation, version: AppVersion, now: datetime) -> None:
     """A store whose merchant agreed to the version that is being released runs it before its step. None comes in while it is halted."""
     app = installation.app
-    is_rolling = app.rolling_version_id is not None and app.rolling_version_id == app.approved_version_id
-    if is_rolling and version.pk == app.rolling_version_id and not installation.is_in_release:
+    if version.pk == app.rolling_version_id == app.approved_version_id and not installation.is_in_release:
         follow_version(installation, version, now)
 
 
-def _beside_halted(terms: Terms, installation: Installation, shown: AppVersion) -> Terms:
-    """While a release is halted, merchants are shown the version before. A store that is in agrees to that besides what it agreed to of
-    the version that it runs. Scopes that the app named are all that it has.
+def _with_earlier(terms: Terms, installation: Installation, shown: AppVersion) -> Terms:
+    """The terms besides what the store agreed to of the version that it runs. While a release is halted, merchants are shown the version
+    before, also where the store is in. Scopes that the app named are all that it has.
     """
-    runs = installation.version
-    if runs is None or runs.pk == shown.pk or not installation.is_in_release:
-        return terms
     granted = set(terms.granted_scopes)
     if terms.narrowed_scopes is None:
-        granted |= set(installation.granted_scopes) & set(runs.scopes)
-    agreed = runs if installation.agreed_version_id == runs.pk else shown
+        granted |= set(installation.granted_scopes) & set(installation.approved_scopes)
+    agreed = installation.version if installation.agreed_version_id and not installation.is_behind else shown
     return replace(terms, granted_scopes=in_order(granted), agreed_version=agreed)
 
 

@@ -45,7 +45,7 @@ def _answer(request: MerchantRequest, question: PermissionRequest) -> HttpRespon
                 installation=installation,
                 user=request.user,
                 scopes=question.scopes,
-                version=question.version,
+                version=installation.version,
             )
             messages.success(request, f"Approved. {name} can use its new permissions now.")
         else:

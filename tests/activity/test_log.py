@@ -20,7 +20,7 @@ from activity.models import ApiCall, LogGap, ScopeUse
 from activity.services import writing
 from activity.services.retention import remove_old
 from installations.models import Installation
-from installations.services.lifecycle import issue_token, uninstall
+from installations.services.lifecycle import end_token, issue_token, uninstall
 from stores.services.catalogue.products import delete_product
 from tests import factories
 from tests.clients import client_of
@@ -108,9 +108,10 @@ def test_refused_calls_are_logged(
 def test_ended_token_is_recognized(
     installation: Installation, production: Installation, dana: User, sandbox: Business
 ) -> None:
-    """A replaced one, one of an uninstalled app, and one of a suspended app."""
+    """A replaced one, one that ended before the app was uninstalled, and one of a suspended app."""
     suspended = factories.installation(factories.app(dana, suspended_at=timezone.now()), sandbox)
-    issue_token(installation=installation)
+    issue_token(installation=installation, now=timezone.now())
+    end_token(installation=production, now=timezone.now())
     uninstall(installation=production)
     known = [installation, production, suspended]
     for each in known:

@@ -399,6 +399,7 @@ def test_no_is_kept_by_an_approval_that_adds_nothing(app: App, shop: Business, m
     follow(version=approve(app, "read_products", "read_orders"), now=NOW)
     decline_scopes(installation=seen(install), user=mira, now=hours(1))
     follow(version=approve(app, "read_products", "read_orders", at=hours(2)), now=hours(2))
+    decline_scopes(installation=seen(install), user=mira, now=hours(3))
     assert (seen(install).needs_reconsent, seen(install).reconsent_declined_at) == (True, hours(1))
     assert call(install, "/app-api/products") == 200
 

@@ -101,7 +101,7 @@ def test_token_after_uninstall_is_401(installation: Installation) -> None:
 
 
 def test_token_replaced_by_another_is_401(installation: Installation) -> None:
-    token = issue_token(installation=installation).access_token
+    token = issue_token(installation=installation, now=NOW).access_token
     assert call(bearer(installation)).status_code == 401
     assert call(f"Bearer {token}").status_code == 200
 

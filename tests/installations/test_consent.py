@@ -1,6 +1,6 @@
 """The merchant's answer to an app that asks for more."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -77,7 +77,7 @@ def test_consent_to_a_version_that_another_has_replaced_refused(
             installation=asked_for_more,
             user=mira,
             scopes=["read_products", "read_orders"],
-            version=shown.number,
+            version=shown,
         )
     asked_for_more.refresh_from_db()
     assert (asked_for_more.needs_reconsent, asked_for_more.granted_scopes) == (True, ["read_products"])
@@ -110,6 +110,26 @@ def test_declining_is_remembered_and_changes_nothing_else(
     assert client.get("/app-api/products", headers=bearer).status_code == 200
     agreed = services.approve_scopes(installation=declined, user=mira)
     assert (agreed.needs_reconsent, agreed.reconsent_declined_at) == (False, None)
+    services.decline_scopes(installation=agreed, user=mira)
+    assert [kind for kind, _ in history_of(agreed)].count(HistoryKind.DECLINED) == 1, "Nothing is asked."
+
+
+def test_no_is_recorded_for_each_version_and_again_once_it_has_rested(
+    app: App, shop: Business, mira: User
+) -> None:
+    """Of versions that may bring scripts, widgets and hooks. The last one is agreed to then."""
+    factories.approve(app)
+    store = factories.installation(app, shop)
+    recorded = []
+    for version, days in ((2, 0), (2, 1), (3, 2), (3, 3), (3, 16)):
+        if app.versions.count() < version:
+            newest = factories.approve(app)
+        services.decline_scopes(installation=store, user=mira, now=NOW + timedelta(days=days))
+        recorded.append(store.history.filter(kind=HistoryKind.DECLINED).count())
+    assert recorded == [1, 1, 2, 2, 3]
+    agreed = services.approve_scopes(installation=store, user=mira, now=NOW + timedelta(days=17))
+    assert agreed.agreed_version == newest
+    assert history_of(agreed)[-1] == (HistoryKind.AGREED, "")
 
 
 def test_converted_install_stays_a_production_install_where_its_developer_agrees(

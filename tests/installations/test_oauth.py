@@ -11,6 +11,7 @@ from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts.enums import Role
 from accounts.models import Business, User
@@ -19,14 +20,18 @@ from installations import code_replay, services
 from installations.enums import HistoryKind
 from installations.models import Grant, Installation
 from installations.queries import MAY_REVIEW
-from installations.services import approval
+from installations.services import approval, check_installs
 from installations.services.approval import follow
 from marketplace.enums import AppRole
 from marketplace.models import App
 from marketplace.scopes import SCOPES
+<<<<<<< HEAD
 from marketplace.services import members
+=======
+from marketplace.services import releases
+>>>>>>> w3
 from marketplace.services.apps import update_app
-from tests import factories
+from tests import approvals, factories
 from tests.installations.oauth_client import (
     PKCE,
     SECRET,
@@ -204,10 +209,12 @@ def test_merchant_grants_the_approved_scopes_not_the_working_copys(app: App, mir
     assert (error["error"], error["state"]) == ("invalid_scope", "xyz")
 
 
-def test_own_test_install_narrowed_by_scope_stays_narrow(app: App, dana: User) -> None:
-    body = install(dana, app, scope="read_products")
+def test_own_test_install_narrowed_by_scope_stays_narrow(listed: App, dana: User) -> None:
+    body = install(dana, listed, scope="read_products")
+    assert call(body["access_token"]).json()["needsReConsent"] is False
+    assert Installation.objects.get().granted_scopes == ["read_products"]
     assert call(body["access_token"], "/app-api/orders").status_code == 403
-    update_app(app=app, changes={"scopes": ["read_orders", "read_products"]})
+    update_app(app=listed, changes={"scopes": ["read_orders", "read_products"]})
     assert call(body["access_token"], "/app-api/orders").status_code == 403
     assert call(body["access_token"], "/app-api/products").status_code == 200
 
@@ -264,11 +271,13 @@ def test_approval_between_consent_and_exchange_needs_consent(app: App, mira: Use
 
 @pytest.mark.long
 def test_approval_that_adds_no_scopes_needs_no_consent_to_those_left_out(app: App, mira: User) -> None:
-    factories.approve(app, scopes=TWO)
+    """Its scripts, widgets and hooks weren't shown."""
+    shown = factories.approve(app, scopes=TWO)
     code = code_for(mira, app, scope="read_products")
     factories.approve(app, scopes=TWO)
     token = exchange(app, code).json()["access_token"]
     assert call(token).json()["needsReConsent"] is False
+    assert Installation.objects.get().agreed_version == shown
 
 
 @pytest.mark.long
@@ -301,12 +310,32 @@ def test_consent_again_to_the_same_scopes_leaves_out_what_was_added_meanwhile(ap
 
 
 @pytest.mark.long
+@pytest.mark.spec(
+    "Contract 10 Releases",
+    "New installs and the listing have the new version, and the version before while HALTED",
+)
+def test_release_that_is_halted_between_consent_and_exchange_gets_no_store(
+    app: App, mira: User, shop: Business
+) -> None:
+    factories.approve(app)
+    factories.installation(app, factories.business(mira))
+    code = code_for(mira, approvals.approve(app, "STEPS"), business=shop)
+    releases.halt(app=app)
+    exchange(app, code)
+    assert not Installation.objects.with_app().get(business=shop).is_in_release
+
+
+@pytest.mark.long
 def test_scope_taken_away_between_consent_and_exchange_is_not_granted(app: App, mira: User) -> None:
+    """Nor kept by a consent to the next version, before a worker has followed it."""
     factories.approve(app, scopes=TWO)
     code = code_for(mira, app)
     factories.approve(app, scopes=["read_products"])
     assert exchange(app, code).json()["scope"] == "read_products"
     assert Installation.objects.get().granted_scopes == ["read_products"]
+    factories.approve(app, scopes=["read_orders"])
+    code_for(mira, app)
+    assert Installation.objects.get().granted_scopes == ["read_orders"]
 
 
 # --- Roles -------------------------------------------------------------------------------------------
@@ -608,6 +637,57 @@ def test_converted_install_becomes_a_test_install_at_the_developers_consent(
     code = code_for(dana, app)
     assert Installation.objects.get().is_test
     assert exchange(app, code).json()["isTestInstall"] is True
+
+
+@pytest.mark.long
+@pytest.mark.spec("Contract 5 Webhooks", "On the sandbox of a developer of the app: the working copy's URL")
+def test_test_install_authorized_again_after_the_approval_keeps_the_working_copys_url(
+    app: App, dana: User
+) -> None:
+    App.objects.update(webhook_url="https://app.example.com/draft")
+    app.refresh_from_db()
+    install(dana, app)
+    factories.approve(app, webhook_url="https://app.example.com/live", scopes=TWO)
+    code_for(dana, app)
+    assert Webhook.objects.get().url == "https://app.example.com/draft"
+    assert Installation.objects.get().agreed_version is None
+
+
+@pytest.mark.long
+@pytest.mark.spec("Contract 11 Members", "Each OWNER and DEVELOPER test-installs on their own sandbox")
+@pytest.mark.parametrize("by_consent", [True, False])
+def test_install_of_a_developer_who_joins_the_app_follows_the_working_copy(
+    app: App, sam: User, by_consent: bool
+) -> None:
+    factories.approve(app, scopes=["read_products"])
+    token = install(sam, app)["access_token"]
+    factories.member(app, sam)
+    assert call(token, "/app-api/orders").status_code == 403
+    if by_consent:
+        code_for(sam, app)
+    else:
+        token = services.test_install(app=app, developer=sam).access_token
+    assert call(token, "/app-api/orders").status_code == 200
+
+
+def test_install_for_a_check_is_not_a_developers_own(app: App, dana: User) -> None:
+    store = factories.business(dana, is_sandbox=True, expires_at=timezone.now() + timedelta(hours=1))
+    grant = check_installs.agree(app=app, store=store, redirect_uri=app.redirect_url)
+    exchange(app, grant.code)
+    installation = Installation.objects.get(business=store)
+    assert (installation.is_review, installation.is_own) == (True, False)
+
+
+@pytest.mark.long
+def test_consent_counts_from_when_it_was_given(app: App, sam: User) -> None:
+    """An approval converts a test install whose newest consent came before it and was exchanged after it."""
+    factories.approve(app)
+    first, second = code_for(sam, app), code_for(sam, app)
+    exchange(app, first)
+    version = factories.approve(app)
+    exchange(app, second)
+    approval.follow(version=version)
+    assert not Installation.objects.get().is_test
 
 
 @pytest.mark.long

@@ -224,6 +224,22 @@ def test_consent_that_an_approval_with_the_same_scopes_overtakes_is_asked_for_ag
 
 
 @pytest.mark.postgres
+@pytest.mark.spec("Contract 2 Reach", "An approval at the moment of a consent is not agreed to with it")
+def test_yes_to_a_version_that_an_approval_overtakes_is_refused(app: App, mira: User, shop: Business) -> None:
+    factories.approve(app, scopes=ONE)
+    installed = factories.installation(app, shop, granted_scopes=ONE)
+    approve_two(app)
+    client, path = signed_in(mira), f"/merchant/apps/{installed.pk}/permissions/"
+    answered = overtaken(
+        lambda: factories.approve(app, scopes=TWO),
+        lambda: client.post(path, {"answer": "approve", "version": "2"}, follow=True),
+    )
+    assert b"The app has a newer version." in answered.content
+    installed.refresh_from_db()
+    assert (installed.needs_reconsent, installed.granted_scopes) == (True, ONE)
+
+
+@pytest.mark.postgres
 @pytest.mark.parametrize("column", ["suspended_at", "deleted_at"])
 @pytest.mark.parametrize("who", ["mira", "dana"])
 def test_exchange_that_a_suspension_overtakes_installs_nothing(

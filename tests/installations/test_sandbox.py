@@ -82,12 +82,13 @@ def test_install_again_renews_the_token_only(app: App, dana: User, heard: list) 
 
 
 def test_install_of_a_converted_installation_makes_it_a_test_again(app: App, dana: User) -> None:
+    factories.approve(app)
     first = services.test_install(app=app, developer=dana)
     Installation.objects.update(is_test=False, granted_scopes=["read_pages"], needs_reconsent=True)
     second = services.test_install(app=app, developer=dana)
     stored = Installation.objects.get()
     assert second.installation.id == first.installation.id
-    assert (stored.is_test, stored.needs_reconsent) == (True, False)
+    assert (stored.is_test, stored.needs_reconsent, stored.agreed_version) == (True, False, None)
     assert stored.granted_scopes == list(SCOPES)
     assert second.access_token.startswith("fbat_test_")
 
@@ -176,18 +177,21 @@ def test_uninstall_twice_is_a_conflict(installation: Installation) -> None:
 
 
 def test_issue_token_replaces_the_one_before(installation: Installation) -> None:
-    token = services.issue_token(installation=installation).access_token
+    token = services.issue_token(installation=installation, now=NOW).access_token
     assert Installation.objects.get().token_digest == digest(token)
 
 
 def test_issue_token_of_an_ended_installation_is_a_conflict(installation: Installation) -> None:
     services.uninstall(installation=installation)
     with pytest.raises(Conflict):
-        services.issue_token(installation=installation)
+        services.issue_token(installation=installation, now=NOW)
     assert Installation.objects.get().token_digest is None
 
 
-def test_install_on_a_shop_gives_production_credentials(app: App, mira: User, shop: Business) -> None:
+def test_install_on_a_shop_gives_production_credentials(
+    app: App, dana: User, mira: User, shop: Business
+) -> None:
+    factories.installation(factories.app(dana), shop)
     issued = services.install(
         app=app,
         business=shop,
@@ -197,7 +201,7 @@ def test_install_on_a_shop_gives_production_credentials(app: App, mira: User, sh
     assert issued.access_token.startswith("fbat_")
     assert not issued.access_token.startswith("fbat_test_")
     assert not issued.webhook_secret.startswith("whsec_test_")
-    assert issued.installation.granted_scopes == ["read_orders"]
+    assert (issued.installation.app, issued.installation.granted_scopes) == (app, ["read_orders"])
 
 
 def test_scopes_follow_the_working_copy_at_once(installation: Installation) -> None:
@@ -228,6 +232,29 @@ def test_parallel_test_installs_make_one_installation(app: App, dana: User) -> N
         tokens = {call.result() for call in [pool.submit(press) for _ in range(6)]}
     assert len(tokens) == 6
     assert Installation.objects.get().token_digest in {digest(token) for token in tokens}
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_install_waits_for_another_one_in_the_store(app: App, mira: User, shop: Business) -> None:
+    """Whatever their callers have locked."""
+
+    def install() -> Installation:
+        terms = services.Terms(is_test=False, granted_scopes=[])
+        return services.install(app=app, business=shop, installed_by=mira, terms=terms).installation
+
+    def press() -> Installation:
+        try:
+            return install()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            first = install()
+            second = pool.submit(press)
+            wait_for_locks(1)
+        assert second.result(30) == first
 
 
 def test_installs_count_in_stores_and_not_on_sandboxes(

@@ -172,7 +172,8 @@ def test_no_keeps_the_app_as_it_was_and_is_remembered(
     asking.refresh_from_db()
     assert asking.needs_reconsent
     assert asking.reconsent_declined_at is not None
-    assert asking.history.get(kind=HistoryKind.DECLINED).actor == mira
+    entry = asking.history.get(kind=HistoryKind.DECLINED)
+    assert (entry.actor, entry.scopes) == (mira, []), "It decides nothing about scopes."
 
 
 @pytest.mark.long

@@ -212,8 +212,12 @@ def test_reviewer_tries_the_submitted_version(
         assert url in page.text
     for url in ("/merchant/", f"/merchant/apps/{installation.pk}/", "/merchant/pages/"):
         assert admin.get(url).status_code == 200, url
-    consent = admin.get(f"/oauth/authorize?response_type=code&client_id={stars.client_id}")
+    address = f"/oauth/authorize?response_type=code&client_id={stars.client_id}"
+    consent = admin.get(address)
     assert consent.status_code == 200
+    admin.post(address, {"scopes": " ".join(consent.context["page"].scopes), "answer": "install"})
+    installation.refresh_from_db()
+    assert (installation.is_review, installation.is_own) == (True, False)
     assert not AppTotals.objects.exists()
     effects = [line for line in before.split("<li>") if "test install" in line]
     assert [

@@ -105,6 +105,5 @@ def agree(each: Installation, version: AppVersion) -> None:
     """Its merchant goes through `/oauth/authorize` and is shown this version."""
     authorize(
         app=each.app, version=version, business=each.business, user=each.business.owner, scopes=version.scopes,
-        narrows=False, redirect_uri=version.redirect_url, names_redirect_uri=False,
-        code=uuid4().hex,
+        narrows=False, redirect_uri=version.redirect_url, names_redirect_uri=False, code=uuid4().hex,
     )  # fmt: skip

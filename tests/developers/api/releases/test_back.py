@@ -27,6 +27,7 @@ from tests.developers.api.releases.rolling import (
     call,
     change,
     new_of,
+    old_of,
     path,
     running,
     save,
@@ -147,6 +148,22 @@ def test_back_before_the_version_was_followed(api: Api, first: App) -> None:
     follow_all()
     assert seen(store).effective_scopes == ["read_products", "read_orders"]
     assert seen(store).needs_reconsent
+
+
+@pytest.mark.long
+@pytest.mark.spec(
+    RELEASES, "back: every store runs the version before, with its manifest, as far as it had agreed"
+)
+def test_back_in_a_store_that_was_authorized_twice(api: Api, first: App, twenty: list[Installation]) -> None:
+    save(api, first, {"blocks": [block()]})
+    app = approve(change(first, version="2.0.0"))
+    came_in = old_of(twenty)
+    assert app.approved_version
+    for _ in range(2):
+        agree(came_in, app.approved_version)
+    api("post", path(app, "back"), {})
+    follow_all()
+    assert running(came_in.business).keys() == {"stars", POINT}
 
 
 @pytest.mark.long
