@@ -103,7 +103,7 @@ def test_a_yes_to_an_older_version_is_not_taken(
 def test_permission_that_comes_with_new_reach_is_asked_for_at_once(
     browser: Client, stars: App, shop: Business
 ) -> None:
-    """Before the store has followed the approval, too: a yes to the rest alone would count as leaving it out for good."""
+    """Before the store has followed the approval, too: to approve the rest alone would leave the permission out for good."""
     installation = installed(stars, shop)
     save(stars, {"embeds": [script()]})
     App.objects.update(scopes=["read_pages", "read_orders"])
