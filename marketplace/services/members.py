@@ -229,7 +229,7 @@ def _require_new(locked: App, email: str) -> None:
     members = locked.memberships.all()
     if locked.developer.email == email or members.filter(user__email=email).exists():
         raise Conflict("This person is a member already.", code="member_exists")
-    if members.filter(user=None, email=email).exists():
+    if members.filter(email=email).exists():  # a person's row has none
         raise Conflict("This address is invited already.", code="member_exists")
     if members.count() + 1 >= MOST_MEMBERS:
         raise Conflict(f"An app has at most {MOST_MEMBERS} members.", code="too_many_members")

@@ -12,7 +12,7 @@ from activity.use_in_stores import UseInStores, use_in_stores
 from extensions.in_store.capabilities import Capability, offered_capabilities
 from extensions.reach_requests import requested_capabilities
 from installations.models import Installation
-from installations.queries import asked_since, scope_reason
+from installations.queries import AskedScopes, asked_since
 from marketplace.models import App, AppVersion
 from marketplace.scopes import SCOPES, Scope, in_order
 
@@ -66,10 +66,6 @@ class ConsentPage:
         return next(iter(self.installed), None) if self.business else None
 
     @property
-    def groups(self) -> list[ConsentGroup]:
-        return grouped(self.scopes)
-
-    @property
     def added(self) -> list[ConsentGroup]:
         """The requested scopes that the app doesn't have yet."""
         return grouped(set(self.scopes) - self._held)
@@ -96,10 +92,8 @@ class ConsentPage:
 
     @property
     def reason(self) -> str:
-        """The developer's reason for asking for more. The working copy has none."""
-        if not isinstance(self.offered, AppVersion):
-            return ""
-        return scope_reason(self.existing) if self.existing else self.offered.scope_reason
+        """The developer's reason for asking for more."""
+        return self._asked.reason
 
     @property
     def erasures(self) -> list[Installation]:
@@ -122,10 +116,15 @@ class ConsentPage:
     @property
     def asked_since(self) -> list[tuple[Scope, str]]:
         """The requested scopes that the app doesn't have yet, each with the version since which it asks for it."""
-        if self.existing is None or not isinstance(self.offered, AppVersion):
-            return []
-        since = asked_since(self.existing).since
+        since = self._asked.since
         return [(SCOPES[name], version) for name, version in since.items() if name in self.scopes]
+
+    @cached_property
+    def _asked(self) -> AskedScopes:
+        """Of an installed app. Its working copy gives neither a version nor a reason."""
+        if self.existing is None or not isinstance(self.offered, AppVersion):
+            return AskedScopes({}, "")
+        return asked_since(self.existing)
 
     @property
     def _held(self) -> set[str]:

@@ -45,7 +45,7 @@ def question_of(
     return PermissionRequest(
         installation=installation,
         version=version.number,
-        added=[(SCOPES[name], since) for name, since in asked.since.items() if installation.needs_reconsent],
+        added=[(SCOPES[name], since) for name, since in asked.since.items()],
         kept=[SCOPES[name] for name in installation.effective_scopes],
         use=use_in_stores(installation.app, installation.effective_scopes) if with_use else None,
         capabilities=requested_capabilities(installation) if app.status.asks_reach else [],

@@ -56,7 +56,6 @@ class ConsentProblem(Exception):
     """An error shown on a page of ours, because a browser is never redirected to an unchecked address."""
 
     def __init__(self, message: str, status: int = 400) -> None:
-        super().__init__(message)
         self.message = message
         self.status = status
 
@@ -72,7 +71,6 @@ class RedirectToApp(Exception):
     """An error that the app gets at its Redirect URL."""
 
     def __init__(self, error: OAuth2Error, redirect_uri: str) -> None:
-        super().__init__(error.error)
         self.url = answer_url(redirect_uri, error.twotuples)
 
 
@@ -135,8 +133,6 @@ class AuthorizeView(View):
         credentials = asked.credentials | {"business": business}
         try:
             url, _, _, _ = asked.core.create_authorization_response(request, asked.scopes, credentials, True)
-        except OAuthToolkitError as error:
-            raise _failed(error) from error
         except (Conflict, NotFound):  # the app was changed after we had read it and before we locked it
             self.app = _app(request)
             self.authorization = _authorization(request, self.app)
@@ -223,7 +219,7 @@ def _authorization(request: HttpRequest, app: App) -> AuthorizationRequest:
 
 def _require_manager(request: HttpRequest, user: User, managed: list[Business]) -> None:
     """Raises `ConsentProblem` for who only works with the orders of the store that is meant, or of all of theirs."""
-    stores = stores_of(user) if user.is_merchant else Business.objects.none()
+    stores = stores_of(user)
     if wanted := request.GET.get("business_id"):
         stores = stores.filter(pk__in=[found] if (found := _uuid(wanted)) else [])
     elif managed:

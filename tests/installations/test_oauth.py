@@ -145,6 +145,7 @@ def test_business_of_another_in_the_answer_refused(
     factories.business(mira, name="Second shop")
     response = answer(mira, listed, business=sandbox)
     assert response.status_code == 422
+    assert b"Select a valid choice" in response.content
     assert not Grant.objects.exists()
 
 
@@ -375,6 +376,7 @@ def test_unlisted_app_is_a_403_page_for_all_but_its_developer(
     response = browser(user).get(address(app))
     assert response.status_code == 403
     assert response["Content-Type"].startswith("text/html")
+    assert (b"The app is not in the marketplace" in response.content) == (who != "reviewer")
     assert browser(user).post(address(app), {"answer": "install"}).status_code == 403
 
 

@@ -203,11 +203,14 @@ def test_other_errors_are_told_to_the_app(
 
 def test_error_after_a_form_of_ours_goes_by_a_page(listed: App, mira: User) -> None:
     """Chromium holds a redirect that follows a form to that form's policy: the sign-in page's is this site."""
-    response = browser(mira).get(address(listed, scope="x"), headers={"sec-fetch-site": "same-origin"})
+    path, headers = address(listed, scope="x"), {"sec-fetch-site": "same-origin"}
+    response = browser(mira).get(path, headers=headers)
     assert response.status_code == 200
     assert b'http-equiv="refresh" content="0; url=https://app.example.com/callback?error=invalid_scope' in (
         response.content
     )
+    answered = browser(mira).post(path, headers=headers)
+    assert answered.status_code == 302, "the policy of the consent page lets its own form lead there"
 
 
 # --- /oauth/token ----------------------------------------------------------------------------------------

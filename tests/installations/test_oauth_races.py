@@ -26,6 +26,7 @@ from marketplace.services import members
 from marketplace.services.apps import update_app
 from tests import factories
 from tests.installations.oauth_client import FORM, address, basic, browser, call, code_for, exchange
+from tests.merchants.pages import page_of
 from tests.pages import signed_in
 from tests.servers import serving
 from tests.waiting import wait_for_locks
@@ -221,6 +222,25 @@ def test_consent_that_an_approval_with_the_same_scopes_overtakes_is_asked_for_ag
     installed.refresh_from_db()
     assert installed.agreed_version_id == shown
     assert not Grant.objects.exists()
+
+
+@pytest.mark.long
+@pytest.mark.postgres
+def test_answer_about_permissions_that_an_approval_overtakes_tells_of_it(
+    app: App, mira: User, shop: Business
+) -> None:
+    factories.approve(app, scopes=ONE)
+    asking = factories.installation(app, shop, granted_scopes=ONE)
+    approve_two(app)
+    client, path = browser(mira), page_of(asking, "permissions/")
+    answered = overtaken(
+        lambda: factories.approve(app, scopes=[*TWO, "read_pages"]),
+        lambda: client.post(path, {"answer": "approve", "version": "2"}, follow=True),
+    )
+    assert answered.redirect_chain == [(page_of(asking), 302)]
+    assert b"The app has a newer version. Review what it asks for now." in answered.content
+    asking.refresh_from_db()
+    assert asking.granted_scopes == ONE
 
 
 @pytest.mark.postgres

@@ -126,6 +126,7 @@ def test_change_of_a_role_tells_whom_it_is_about(app: App, dana: User, sam: User
         members.change_role(app=app, by=dana, member_id=row.pk, role="DEVELOPER")
         invited = members.invite(app=app, by=dana, email="new@example.com", role="DEVELOPER")
         members.change_role(app=app, by=dana, member_id=invited.id, role="VIEWER")
+        members.remove(app=app, by=dana, member_id=invited.id)
         assert len(left) == 1, "Who becomes a developer, and who is only invited, loses no test install."
     changed = [
         ("MEMBER_ROLE_CHANGED", f"{app.name}: sam@example.com, {role}") for role in ("Viewer", "Developer")
@@ -135,11 +136,13 @@ def test_change_of_a_role_tells_whom_it_is_about(app: App, dana: User, sam: User
         *changed,
         ("MEMBER_INVITED", f"{app.name}: new@example.com as Developer"),
         ("MEMBER_ROLE_CHANGED", f"{app.name}: new@example.com, Viewer"),
+        ("MEMBER_REMOVED", f"{app.name}: new@example.com"),
     ]
     assert told(kim) == []
     with heard(developer_left) as left:
         members.change_role(app=app, by=dana, member_id=row.pk, role="VIEWER")
-    assert left[0]["now"] > NOW
+        members.remove(app=app, by=dana, member_id=row.pk)
+    assert [call["now"] > NOW for call in left] == [True, True]
 
 
 def test_new_role_ends_an_offer(app: App, dana: User, sam: User) -> None:

@@ -99,7 +99,7 @@ def test_consent_names_permissions_by_what_they_allow(app: App, mira: User) -> N
     said = html.unescape(text_of(browser(mira).get(address(app))))
     groups = dict(re.findall(r'class="permissions"> <h2><svg.*?</svg>([\w ]+)</h2>(.*?)</section>', said))
     titles = {
-        name: re.findall(r'class="title">([^<]+?)(?: <|</span)', lines) for name, lines in groups.items()
+        name: re.findall(r'class="title">([^<]*?)(?: <|</span)', lines) for name, lines in groups.items()
     }
     marked = re.findall(r'class="title">([^<]+?) <span[^>]*><svg.*?</svg>Sensitive', "".join(groups.values()))
     scopes = SCOPES.values()

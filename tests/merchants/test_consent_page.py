@@ -66,7 +66,8 @@ def test_what_is_new_comes_first_then_what_is_lost_and_what_stays(
     app: App, shop: Business, mira: User
 ) -> None:
     """With the reason and the version since which it is asked for."""
-    ask_for_more(installed(app, shop), ["read_products", "read_reviews", "read_pages"], "We show stars.")
+    asked = ["read_products", "read_orders", "read_reviews", "read_pages"]
+    ask_for_more(installed(app, shop), asked, "We show stars.")
     said = words(mira, app, scope="read_products read_reviews")
     assert "Order Bell asks for more permissions on Mira's shop" in said
     new, _, lost = said.partition(LOST)
@@ -80,6 +81,7 @@ def test_what_is_new_comes_first_then_what_is_lost_and_what_stays(
     assert version
     assert f"{REVIEWS}: asked for since version {version.version}." in kept
     assert kept.count(REVIEWS) == 1
+    assert CUSTOMERS not in said
 
 
 @SPEC
@@ -146,7 +148,9 @@ def test_erasure_that_the_install_would_cancel_is_named(
 ) -> None:
     """Only that one is."""
     ended = factories.installation(
-        listed_app(dana, ["read_products"], name="Other") if why == "another app" else app,
+        listed_app(dana, ["read_products"], name="Other", webhook_url=app.webhook_url)
+        if why == "another app"
+        else app,
         factories.business(dana) if why == "another store" else shop,
         is_test=False,
         uninstalled_at=timezone.now() - timedelta(hours=49 if why == "long ago" else 47),

@@ -100,6 +100,25 @@ def test_a_yes_to_an_older_version_is_not_taken(
 
 
 @pytest.mark.long
+def test_permission_that_comes_with_new_reach_is_asked_for_at_once(
+    browser: Client, stars: App, shop: Business
+) -> None:
+    """Before the store has followed the approval, too: to approve the rest alone would leave the permission out for good."""
+    installation = installed(stars, shop)
+    save(stars, {"embeds": [script()]})
+    App.objects.update(scopes=["read_pages", "read_orders"])
+    stars.refresh_from_db()
+    reviews.approve(submission=factories.submit(stars), reviewer=factories.reviewer())
+    page = text_of(browser.get(page_of(installation, "permissions/")))
+    assert all(title in page for title in ("Visit counter", "See your orders"))
+    answer(browser, installation, "approve")
+    follow_all()
+    installation.refresh_from_db()
+    assert installation.granted_scopes == ["read_orders", "read_pages"]
+    assert installation.left_out_scopes == []
+
+
+@pytest.mark.long
 def test_each_store_is_asked_for_what_is_new_to_it(
     browser: Client, asking: Installation, stars: App, mira: User
 ) -> None:

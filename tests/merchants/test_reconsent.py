@@ -168,6 +168,8 @@ def test_no_keeps_the_app_as_it_was_and_is_remembered(
     browser: Client, asking: Installation, mira: User
 ) -> None:
     answer(browser, asking, "decline")
+    page = text_of(browser.get(page_of(asking)))
+    assert "Declined. Loyalty Stars keeps its current permissions." in page
     assert not may_read_orders(asking)
     asking.refresh_from_db()
     assert asking.needs_reconsent

@@ -25,7 +25,7 @@ from tests.developers.review import reviewing
 from tests.developers.review.reviewing import submitted
 from tests.installations.oauth_client import address
 from tests.merchants.pages import ask_for_more, installed, listed_app, page_of
-from tests.pages import HTML, words_of
+from tests.pages import HTML, signed_in, words_of
 from webhooks.models import Webhook
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -81,12 +81,14 @@ def consent(browser: Client, app: App) -> str:
 def test_consent_page_says_how_many_permissions_are_used(
     browser: Client, bell: App, shop: Business, nora: User, sam: User
 ) -> None:
+    """Not of a working copy: the versions that stores run may ask for others."""
     assert "permissions it asks for" not in consent(browser, bell)
     other = listed_app(sam, SCOPES, name="Loud")
     elsewhere = factories.business(nora)
     used_in(elsewhere, bell)
     assert f"{WORDS} asks for. That is what stores have seen in the last 30 days" in consent(browser, bell)
     assert "permissions it asks for" not in consent(browser, other)
+    assert "permissions it asks for" not in consent(signed_in(bell.developer), bell)
 
 
 def test_use_on_sandboxes_and_long_ago_is_not_said(

@@ -145,6 +145,9 @@ def test_transfer_by_two_pages(browser: Client, stars: App, dana: User, sam: Use
     page = browser.post("/portal/apps/stars/transfer/", {"email": sam.email}, follow=True)
     assert "is offered to sam@example.com" in main_words_of(page)
     assert "This app is offered to you" in main_words_of(theirs.get("/portal/apps/stars/"))
+    kim = factories.developer("kim@example.com")
+    factories.member(stars, kim)
+    assert "offered to you" not in text_of(signed_in(kim).get("/portal/apps/stars/"), 200)
     assert "Accept" in main_words_of(theirs.get("/portal/apps/stars/transfer/accept/"))
     settings.STEP_UP = True
     for person, path in ((dana, "transfer/"), (sam, "transfer/accept/")):
