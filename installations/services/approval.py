@@ -279,7 +279,8 @@ class _Approval:
         lacking = set(row.asked_scopes)
         unasked = lacking - _asked_before(row, lacking, self.offers)
         row.needs_reconsent = bool(lacking)
-        if unasked or not lacking:  # its merchant has neither got a mail about the request nor declined it
+        # Its merchant has neither got a mail about such a request nor declined it.
+        if unasked or not lacking:
             row.reconsent_declined_at = row.reconsent_notified_at = None
         happened = ((HistoryKind.SCOPES_REMOVED, removed), (HistoryKind.NEEDS_RECONSENT, unasked))
         return [(kind, ", ".join(in_order(scopes))) for kind, scopes in happened if scopes]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.models import Business, User
 from accounts.services.confirmation import require_confirmed
@@ -45,4 +44,4 @@ def test_uninstall(*, app: App, developer: User, now: datetime | None = None) ->
     installation = sandbox_installation(app=app, developer=developer)
     if installation is None:
         raise Conflict("The app is not installed on your sandbox.", code="not_on_sandbox")
-    return lifecycle.uninstall(installation=installation, by=developer, now=now or timezone.now())
+    return lifecycle.uninstall(installation=installation, by=developer, now=now)

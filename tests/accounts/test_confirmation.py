@@ -11,6 +11,7 @@ from accounts.models import Business, User
 from accounts.services.confirmation import confirm, is_confirmed
 from accounts.signals import business_created
 from common.errors import NotAllowed
+from installations import services
 from marketplace.models import App
 from marketplace.services import reviews
 from marketplace.services.apps import create_app
@@ -111,13 +112,14 @@ def test_app_not_submitted_before(client: Client, app: App, dana: User) -> None:
     assert post(client, f"/developer/apps/{app.pk}/submit", {}, headers=bearer).status_code == 201
 
 
-def test_no_app_is_created_submitted_or_taken_over_before(app: App, dana: User, sam: User) -> None:
+def test_no_app_is_created_installed_submitted_or_taken_over_before(app: App, dana: User, sam: User) -> None:
     acts = [
         lambda: create_app(
             developer=dana, name="New", slug="new", description="New.", category="OTHER", scopes=[],
             redirect_url=app.redirect_url,
         ),
         lambda: reviews.submit(app=app, developer=dana),
+        lambda: services.test_install(app=app, developer=dana),
         lambda: accept_transfer(app=app, by=sam),
     ]  # fmt: skip
     for act in acts:

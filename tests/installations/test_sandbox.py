@@ -290,6 +290,15 @@ def test_reviewer_ends_only_the_own_test_install_of_that_app(app: App, dana: Use
     assert set(Installation.objects.active()) == {*rita.values(), otto[other], bought}
 
 
+@pytest.mark.parametrize("fields", [{"status": "DRAFT"}, {"suspended_at": NOW}])
+def test_reviewer_installs_only_what_is_in_review(app: App, fields: dict[str, object]) -> None:
+    factories.submit(app)
+    App.objects.update(**fields)
+    with pytest.raises(Conflict):
+        review_install(app=app, reviewer=factories.reviewer())
+    assert not Installation.objects.exists()
+
+
 def test_decision_ends_the_test_installs_of_its_app(app: App, dana: User, mira: User) -> None:
     """Not those of other apps, nor that of a check, which still runs."""
     rita = factories.reviewer(name="R" * 120)
