@@ -25,11 +25,7 @@ from installations.services.approval import follow
 from marketplace.enums import AppRole
 from marketplace.models import App
 from marketplace.scopes import SCOPES
-<<<<<<< HEAD
-from marketplace.services import members
-=======
-from marketplace.services import releases
->>>>>>> w3
+from marketplace.services import members, releases
 from marketplace.services.apps import update_app
 from tests import approvals, factories
 from tests.installations.oauth_client import (
