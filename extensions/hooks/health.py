@@ -106,9 +106,8 @@ def in_order(definitions: Iterable[Definition]) -> list[Definition]:
 
 def own_hook(app: App, point: str) -> Definition:
     """Also finds a hook that left the manifest, because its calls are kept. Raises `NotFound`."""
-    hooks = Definition.objects.filter(app=app, type=ExtensionType.HOOK)
-    known = hooks.filter(key=point) if point in list(HookPoint) else hooks.none()
-    return first_or_not_found(known, "Hook not found")
+    hooks = Definition.objects.filter(app=app, type=ExtensionType.HOOK, key=point)
+    return first_or_not_found(hooks, "Hook not found")
 
 
 def newest_calls(definition: Definition) -> list[HookCall]:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -15,7 +16,8 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import Business
 from extensions.hooks import breaker, health, skipped
 from extensions.hooks.breaker import FIRST_PAUSE
-from extensions.models import HookCall
+from extensions.models import Breaker, HookCall
+from stores.enums import HookOutcome
 from stores.hookpoints import Flow
 from stores.models import Order
 from stores.services.checkout import place_order
@@ -92,6 +94,7 @@ def test_skipped_calls_get_the_order_that_they_led_to(shop: Business, broken: Ho
     *_, of_first, of_second, of_none = broken.calls
     first = Order.objects.exclude(pk=second.pk).get()
     assert [call.order_id for call in (of_first, of_second, of_none)] == [first.pk, second.pk, None]
+    assert [each.hook_parts.get().outcome for each in (first, second)] == [HookOutcome.SKIPPED] * 2
 
 
 def test_skipped_calls_wait_while_the_database_is_away(
@@ -356,6 +359,23 @@ def test_failures_of_several_threads_are_all_counted_and_open_it_once(
         at_once(4, lambda: asking.fee(shop))
 
     assert (app.breaker.failures, app.breaker.opened_times) == (8, 1)
+
+
+def test_breaker_that_another_process_creates_meanwhile_counts_both(
+    shop: Business, hooking: Hooking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = hooking(SHIPPING, 500)
+    count = breaker._count  # noqa: SLF001
+
+    def overtaken(key: breaker.HookKey, now: datetime) -> bool:
+        counted = count(key, now)
+        if not counted:
+            Breaker.objects.create(installation_id=key[0], definition_id=key[1], failures=1, updated_at=now)
+        return counted
+
+    monkeypatch.setattr(breaker, "_count", overtaken)
+    asking.fee(shop)
+    assert app.breaker.failures == 2
 
 
 @pytest.mark.long

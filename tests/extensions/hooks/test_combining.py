@@ -1,5 +1,6 @@
 """How several answers become one (contract section 6, the table of hook points)."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -28,6 +29,15 @@ CREATE_PAYMENT = "checkout.create_payment"
 SHIPPING = "checkout.shipping_rates"
 VALIDATE = "order.validate"
 DISCOUNTS = "order.calculate_discounts"
+
+
+@pytest.fixture(autouse=True)
+def _no_failure_is_the_platforms_own(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """What no app answers is a failure of that app; an error of the platform looks alike to the shopper."""
+    yield
+    assert [
+        each.getMessage() for each in caplog.get_records("call") if each.name == hookpoints.__name__
+    ] == []
 
 
 # --- In which order ---------------------------------------------------------------------------------
@@ -114,6 +124,7 @@ def test_methods_of_all_apps_in_order(shop: Business, hooking: Hooking) -> None:
                 },
                 {"id": "wallet", "name": "Again"},
                 {"id": "a:b", "name": "Colon", "description": None, "icon": None},
+                {"id": "empty", "name": "Empty", "description": "", "icon": ""},
             ]
         },
         priority=1,
@@ -124,6 +135,7 @@ def test_methods_of_all_apps_in_order(shop: Business, hooking: Hooking) -> None:
     assert asking.methods(shop) == [
         PaymentMethod(f"{first.app.slug}:wallet", "First", provider, "By phone", "https://x.example/i.png"),
         PaymentMethod(f"{first.app.slug}:a:b", "Colon", provider),
+        PaymentMethod(f"{first.app.slug}:empty", "Empty", provider),
         PaymentMethod(f"{second.app.slug}:wallet", "Second", str(second.app.pk)),
     ]
     assert first.asked()["data"] == {"businessId": str(shop.pk)}
