@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.core import mail
 
 from accounts.models import LASTS, SecurityEvent, User
 from common.errors import Conflict, Invalid, NotAllowed, NotFound
@@ -58,6 +59,14 @@ def test_owner_by_a_transfer_is_listed_since_then(app: App, dana: User, sam: Use
     changed = transfers.accept_transfer(app=app, by=sam, now=NOW + HOUR)
     found = {each.email: (each.role, each.since) for each in members.members_of(changed, NOW + HOUR)}
     assert found == {sam.email: ("OWNER", NOW + HOUR), dana.email: ("DEVELOPER", NOW + HOUR)}
+
+
+def test_without_a_broker_an_invitation_is_mailed_all_the_same(
+    app: App, dana: User, dead_broker: None, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        members.invite(app=app, by=dana, email="new@example.com", role="VIEWER")
+    assert [each.to for each in mail.outbox] == [["new@example.com"]]
 
 
 def test_invitation_clears_away_expired_ones_and_no_members(app: App, dana: User, sam: User) -> None:

@@ -214,6 +214,17 @@ def test_approval_while_suspended(
 
 
 @pytest.mark.long
+def test_approval_while_suspended_to_all_stores_at_once(
+    api: Api, first: App, twenty: list[Installation]
+) -> None:
+    reviews.suspend(app=first, reviewer=factories.reviewer(), reason="Spam")
+    app = approve(change(first, webhook_url=NEW, version="2.0.0"), "ALL")
+    found = api("get", path(app)).json()
+    assert (found["state"], found["percent"], found["reason"]) == ("COMPLETE", 100, None)
+    assert {run.version for each in twenty if (run := seen(each).version)} == {"2.0.0"}
+
+
+@pytest.mark.long
 def test_figures_are_kept_at_the_end(
     api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
 ) -> None:
