@@ -118,7 +118,7 @@ class Validator(OAuth2Validator):
         return request.is_authenticated
 
     def _extract_basic_auth(self, request: Request) -> str | None:
-        scheme, _, credentials = request.headers.get("HTTP_AUTHORIZATION", "").partition(" ")
+        scheme, _, credentials = request.headers["HTTP_AUTHORIZATION"].partition(" ")
         return credentials.strip() if scheme.lower() == "basic" and credentials.isascii() else None
 
     def _load_application(self, client_id: str | None, request: Request) -> App | None:

@@ -87,6 +87,17 @@ def test_app_appears_as_it_was_approved_not_as_it_is_being_changed(
 
 
 @pytest.mark.long
+def test_developers_own_sandbox_shows_the_app_as_it_is_being_changed(
+    dana: User, stars: App, sandbox: Business
+) -> None:
+    on_sandbox = installed(stars, sandbox)
+    App.objects.update(name="Loyalty Stars 2 (draft)", version="9.9.9")
+    page = text_of(signed_in(dana).get(page_of(on_sandbox)))
+    assert "Loyalty Stars 2 (draft)" in page
+    assert "9.9.9" in page
+
+
+@pytest.mark.long
 def test_list_leads_to_the_marketplace(browser: Client, stars: App, shop: Business) -> None:
     for path in (LIST, "/merchant/"):
         assert '<a class="button primary" href="/marketplace/">Browse apps</a>' in text_of(browser.get(path))
