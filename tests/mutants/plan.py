@@ -23,7 +23,7 @@ LAST_FAILED: Final = CACHE / "v" / "cache" / "lastfailed"  # without a change: t
 # The tests that were collected, by their names.
 TESTS: Final[pytest.StashKey[dict[str, pytest.Item]]] = pytest.StashKey()
 
-MOST: Final = 100  # tests of a mutant
+MOST: Final = 300  # tests of a mutant
 FEW: Final = 4  # as many may have run what a process does once and keeps; what was kept concerns others, too
 
 FARTHER: Final = 0.03  # seconds that a test may be quicker by, for each folder that it is farther away
