@@ -467,7 +467,7 @@ PROTECTIONS: Final = {
         "            pass\n",
     ),
     "scopes that a taken-back version took": Change(
-        "installations.services.approval", "if not regained or row.is_test:", "if True:"
+        "installations.services.approval", "if not regained:", "if True:"
     ),
     "saves before a version was taken back": Change(
         "extensions.queries",

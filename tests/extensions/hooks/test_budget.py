@@ -115,12 +115,13 @@ def test_call_that_is_waited_for_no_longer_says_how_long_it_was(
 
 
 def test_hooks_without_a_place_are_not_called(shop: Business, hooking: Hooking) -> None:
-    """While every thread is taken, no request waits without one."""
-    apps = [hooking(SHIPPING, {"fee": 1}) for _ in range(2)]
+    """While every thread is taken, a request waits without one for a moment only, which the first hook used up."""
+    hooking(SHIPPING, HANGS, priority=1)
+    later = [hooking(SHIPPING, {"fee": 1}, priority=2) for _ in range(2)]
 
     with every_thread_taken():
         assert visit(lambda: asking.fee(shop)) == 350
-    for app in apps:
+    for app in later:
         assert (app.call.outcome, app.receiver.requests) == ("NO_TIME_LEFT", [])
 
 
