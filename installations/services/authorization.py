@@ -50,6 +50,7 @@ def authorize(
     deleted.
     """
     app = lock_app(app)
+    require_not_suspended(app)
     now = now or timezone.now()
     state = offered(app=app, user=user)
     approved = state if isinstance(state, AppVersion) else None

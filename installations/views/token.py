@@ -156,9 +156,11 @@ class TokenView(ClientView):
                 return self.refusal(400, "invalid_grant", INVALID_GRANT)
 
     def _exchange(self, request: HttpRequest) -> HttpResponse:
-        """In one transaction, which `exchange` rolls back where it raises."""
+        """In one transaction, which is rolled back unless the answer is the token."""
         with transaction.atomic():
             _, _, body, status = self.create_token_response(request)
+            if status != 200:
+                transaction.set_rollback(True)
         return self.answer(status, body)
 
     def refusal(self, status: int, code: str, message: str) -> HttpResponse:
