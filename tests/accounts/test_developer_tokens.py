@@ -130,7 +130,7 @@ def test_codes_expire(page: Client) -> None:
         assert page.get("/portal/device/", {"user_code": codes["user_code"]}).status_code == 422
 
 
-def test_user_codes_can_not_be_guessed_quickly(page: Client) -> None:
+def test_user_codes_can_not_be_guessed_quickly(page: Client, stopped_clock: None) -> None:
     statuses = [page.get("/portal/device/", {"user_code": "BBBB-BBBB"}).status_code for _ in range(11)]
     assert statuses == [422] * 10 + [429]
 

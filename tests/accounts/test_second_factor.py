@@ -77,7 +77,7 @@ def test_code_works_once(client: Client, dana: User) -> None:
 
 
 @pytest.mark.long
-def test_guesses_of_the_code_are_limited(client: Client, dana: User) -> None:
+def test_guesses_of_the_code_are_limited(client: Client, dana: User, stopped_clock: None) -> None:
     secret = set_up_app(dana)
     enter_password(client, dana.email)
     statuses = [client.post("/accounts/login/second-step/", {"code": "1"}).status_code for _ in range(12)]
@@ -153,7 +153,7 @@ def test_new_app_after_a_lost_one_is_not_refused(dana: User) -> None:
 
 
 @pytest.mark.long
-def test_refused_page_does_not_look_at_the_code(client: Client, dana: User) -> None:
+def test_refused_page_does_not_look_at_the_code(client: Client, dana: User, stopped_clock: None) -> None:
     """Refused for its network, it would use a recovery code up."""
     set_up_app(dana)
     enter_password(client, dana.email)

@@ -33,7 +33,7 @@ def is_refused(answer: Any, code: str) -> bool:
 
 
 def test_developer_api_and_forms_of_the_portal_share_600_a_minute(
-    api: Api, sams_api: Api, dana: User, app: App, monkeypatch: pytest.MonkeyPatch
+    api: Api, sams_api: Api, dana: User, app: App, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
 ) -> None:
     assert limits.REQUESTS == 600
     monkeypatch.setattr(limits, "REQUESTS", 4)
@@ -55,7 +55,7 @@ def test_developer_api_and_forms_of_the_portal_share_600_a_minute(
 
 
 def test_polling_of_listeners_has_a_limit_of_its_own(
-    api: Api, app: App, monkeypatch: pytest.MonkeyPatch
+    api: Api, app: App, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
 ) -> None:
     monkeypatch.setattr(limits, "REQUESTS", 1)
     monkeypatch.setattr(limits, "POLLS", 2)
@@ -85,7 +85,12 @@ def test_deleted_app_makes_room_for_another(api: Api, dana: User, monkeypatch: p
 
 
 def test_sandbox_changes_are_60_a_minute_however_they_are_made(
-    api: Api, dana: User, app: App, installation: Installation, monkeypatch: pytest.MonkeyPatch
+    api: Api,
+    dana: User,
+    app: App,
+    installation: Installation,
+    monkeypatch: pytest.MonkeyPatch,
+    stopped_clock: None,
 ) -> None:
     assert limits.CHANGES == 60
     monkeypatch.setattr(limits, "CHANGES", 3)

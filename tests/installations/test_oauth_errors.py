@@ -407,7 +407,7 @@ def test_sixty_first_revocation_of_an_address_refused(listed: App) -> None:
 
 @pytest.mark.long
 def test_consents_of_a_person_are_limited(
-    listed: App, mira: User, sam: User, monkeypatch: pytest.MonkeyPatch
+    listed: App, mira: User, sam: User, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
 ) -> None:
     monkeypatch.setattr("merchants.consent.views.CONSENTS", 2)
     for _ in range(2):

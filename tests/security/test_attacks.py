@@ -346,7 +346,9 @@ def test_app_is_submitted_under_the_address_of_another(dana: User, app: App, set
 
 
 @pytest.mark.attack("requests of a developer")
-def test_developer_calls_without_end(dana: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_developer_calls_without_end(
+    dana: User, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
+) -> None:
     monkeypatch.setattr(limits, "REQUESTS", 3)
     api = developer(dana)
     assert [api.get("/developer/apps").status_code for _ in range(4)] == [200, 200, 200, 429]

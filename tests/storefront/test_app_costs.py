@@ -110,7 +110,7 @@ def test_numbers_are_cut_and_a_day_is_full_some_time(
     assert (row.visits, row.milliseconds, row.bytes) == (2, 2 * costs.MOST_MS, 2 * costs.MOST_BYTES)
 
 
-def test_flood_from_one_network_is_refused(shop: Business, stars: Installation) -> None:
+def test_flood_from_one_network_is_refused(shop: Business, stars: Installation, stopped_clock: None) -> None:
     answers = [send(shop, ["stars", 1, 1]) for _ in range(12)]
     assert answers == [204] * 10 + [429] * 2
     assert StorefrontCost.objects.get().visits == 10

@@ -97,7 +97,7 @@ def test_error_under_an_idempotency_key_keeps_its_code(installation: Installatio
 
 
 @pytest.mark.long
-def test_token_endpoints_name_their_errors(dana: User) -> None:
+def test_token_endpoints_name_their_errors(dana: User, stopped_clock: None) -> None:
     app = factories.app(dana, client_secret=SECRET)
     assert code_of(exchange(app, "unknown"), 400) == "invalid_grant"
     assert code_of(exchange(app, "unknown", "Basic unknown"), 401) == "invalid_client"

@@ -171,7 +171,9 @@ def test_strangers_find_neither_app_nor_check(app: App, started: Any, sam: User,
 
 
 @pytest.mark.long
-def test_number_of_checks_is_limited(api: Api, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_checks_is_limited(
+    api: Api, app: App, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
+) -> None:
     monkeypatch.setattr(runs, "MOST_AT_A_TIME", 2)
     monkeypatch.setattr(runs, "PER_MINUTE", 3)
     path = f"/developer/apps/{app.id}/checks"

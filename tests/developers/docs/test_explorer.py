@@ -110,7 +110,9 @@ def test_path_parameter_stays_one_segment(browser: Client, app: App) -> None:
     assert "orderNumber" not in text
 
 
-def test_rate_limit_of_the_api_holds(browser: Client, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rate_limit_of_the_api_holds(
+    browser: Client, app: App, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
+) -> None:
     monkeypatch.setattr(limits, "REQUESTS_A_MINUTE", 1)
     browser.post(LIST, {"app": app.slug})
     text = words_of(browser.post(LIST, {"app": app.slug}))

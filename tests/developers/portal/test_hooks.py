@@ -383,7 +383,12 @@ def test_trying_obeys_the_address_policy(
 
 
 def test_trying_is_limited(
-    page: Client, app: App, hook: Definition, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+    page: Client,
+    app: App,
+    hook: Definition,
+    receiver: Receiver,
+    monkeypatch: pytest.MonkeyPatch,
+    stopped_clock: None,
 ) -> None:
     monkeypatch.setattr("extensions.hooks.simulator.PER_MINUTE", 2)
     rate_limits.counter.cache_clear()
