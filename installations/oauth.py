@@ -285,8 +285,8 @@ def _leads_back(redirect_uri: str | None, grant: Grant) -> bool:
 
 
 def _verifies(verifier: str | None, challenge: str) -> bool:
-    """A verifier without a challenge is refused too: somebody may have removed the challenge from the request
-    (RFC 9700 section 2.1.1)."""
-    if verifier is None or not challenge:
-        return verifier is None and not challenge
+    """A verifier without a challenge, which is the S256 of none, is refused too: somebody may have removed the challenge from the
+    request (RFC 9700 section 2.1.1)."""
+    if verifier is None:
+        return not challenge
     return bool(code_challenge_method_s256(verifier, challenge))

@@ -24,10 +24,9 @@ def scopes_since(installations: Sequence[Installation], since: datetime) -> dict
         changes[pk].append((at, scopes))
     found = {}
     for each in installations:
-        own = changes[each.pk] or [(each.installed_at, each.granted_scopes)]
         had = set(each.effective_scopes) if each.is_active else set()
         until = each.uninstalled_at
-        for at, scopes in reversed(own):  # each holds until the next one
+        for at, scopes in reversed(changes[each.pk]):  # each holds until the next one
             if until is None or until >= since:
                 had.update(scopes)
             until = at

@@ -65,9 +65,7 @@ def installs_listed_apps(user: User) -> bool:
 
 
 def businesses_to_install_on(user: User) -> BusinessQuerySet:
-    """Those that a merchant owns or manages, oldest first; only the sandbox store for a developer."""
-    if user.is_developer:
-        return Business.objects.sandboxes_of(user).order_by("created_at", "id")
+    """Those that they own or manage, oldest first. Only merchants have other stores than sandboxes."""
     return stores_of(user, StoreRole.MANAGER).order_by("created_at", "id")
 
 
@@ -210,7 +208,6 @@ def reasons_of(app: App, since: datetime, *, most: int) -> list[HistoryEntry]:
     """Why merchants uninstalled the app, newest first, with their stores. Most say nothing."""
     real = {"installation__is_test": False, "installation__business__is_sandbox": False}
     ended = HistoryEntry.objects.filter(
-        installation__app=app, installation__uninstalled_at__gte=since, kind=HistoryKind.UNINSTALLED, at__gte=since,
-        **real,
-    )  # fmt: skip
+        installation__app=app, installation__uninstalled_at__gte=since, kind=HistoryKind.UNINSTALLED, **real
+    )
     return list(ended.exclude(note="").select_related("installation__business").order_by("-at")[:most])

@@ -271,10 +271,9 @@ class Installation(models.Model):
         return self.is_usable and self.paused_at is None
 
     @property
-    def data_erasure_at(self) -> datetime | None:
+    def data_erasure_at(self) -> datetime:
         """When the app is asked to erase the business's data: 48 hours after the uninstall, unless set otherwise."""
-        if self.uninstalled_at is None:
-            return None
+        assert self.uninstalled_at is not None, "nothing is erased while the app is installed"
         return self.uninstalled_at + timedelta(seconds=settings.DATA_ERASURE_DELAY)
 
     @property

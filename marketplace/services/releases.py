@@ -176,9 +176,7 @@ def keep_figures(*, release: Release) -> None:
     """Keep the figures of a complete release, so that later calls neither change them nor make them slow to read."""
     figures = _figures(release)
     lock_app(release.version.app)
-    still = Release.objects.filter(
-        pk=release.pk, state=ReleaseState.COMPLETE, ended_at=release.ended_at, final_health__isnull=True
-    )
+    still = Release.objects.filter(pk=release.pk, ended_at=release.ended_at, final_health__isnull=True)
     still.update(final_health=figures)
 
 
@@ -187,7 +185,7 @@ def restored(*, version: AppVersion, now: datetime) -> None:
     taken_back = Release.objects.filter(version=version, state=ReleaseState.TAKEN_BACK)
     taken_back.update(
         state=ReleaseState.COMPLETE, percent=STEPS[-1], reason="", final_health=None,
-        started_at=now, step_at=now, watched_from=now, ended_at=now,
+        started_at=now, step_at=now, ended_at=now,
     )  # fmt: skip
 
 

@@ -89,7 +89,7 @@ def submit(
     remarks = {"how_to_test": how_to_test.strip(), "scope_reason": scope_reason.strip()}
     rules.check(remarks | ({"version": version} if version else {}))
     # Outside of the transaction, because a name lookup takes time. A concurrent edit checks its own URL.
-    unreachable = [] if app.status == AppStatus.PENDING_REVIEW else rules.unreachable(app)
+    unreachable = rules.unreachable(app)
     with transaction.atomic():
         locked = lock_app(app)
         require_role(locked, developer)
@@ -298,20 +298,17 @@ def _lock(submission: Submission) -> tuple[App, Submission]:
     """The current app and round, locked. Raises `Conflict` if the round is decided."""
     app = lock_app(submission.app)
     locked = _locked_rounds(app).get(pk=submission.pk)
-    locked.app = app
     if locked.status != SubmissionStatus.PENDING_REVIEW:
         raise Conflict(_DECIDED[SubmissionStatus(locked.status)])
     return app, locked
 
 
 def _pending(app: App) -> Submission | None:
-    submission = _locked_rounds(app).filter(status=SubmissionStatus.PENDING_REVIEW).first()
-    if submission is not None:
-        submission.app = app
-    return submission
+    return _locked_rounds(app).filter(status=SubmissionStatus.PENDING_REVIEW).first()
 
 
 def _locked_rounds(app: App) -> QuerySet[Submission]:
+    """Their `app` is this one, as for all that a related manager finds."""
     return app.submissions.select_for_update(of=("self",), no_key=True).select_related("reviewer")
 
 

@@ -382,6 +382,7 @@ def test_reviewer_can_not_install(listed: App, lacks: str) -> None:
     reviewer = User.objects.create_user("r@example.com", name="Rae", role=Role.REVIEWER, is_staff=True)
     factories.business(reviewer, is_sandbox=True)
     if lacks == "a submission":
+        factories.member(listed, reviewer)
         reviewer.user_permissions.add(Permission.objects.get(codename=MAY_REVIEW.partition(".")[2]))
     elif lacks == "the right to review":
         factories.submit(listed)

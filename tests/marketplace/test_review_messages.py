@@ -113,3 +113,15 @@ def test_reviewers_message_goes_to_owner_and_developers_who_want_it(
     mailoutbox.clear()
     review_messages.mail_message(message_id=submission.pk)
     assert mailoutbox == []
+
+
+def test_message_is_mailed_without_a_broker(
+    submission: Submission,
+    rita: User,
+    dead_broker: None,
+    mailoutbox: list[Any],
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        sent(submission, rita, "Sign the webhook.")
+    assert ["Sign the webhook." in mail.body for mail in mailoutbox] == [True]

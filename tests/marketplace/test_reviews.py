@@ -130,7 +130,8 @@ def test_submit_adds_what_other_floors_find(app: App, dana: User) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "text"), [("how_to_test", "x" * 4001), ("scope_reason", "x" * 501), ("scope_reason", "a\x00b")]
+    ("field", "text"),
+    [("how_to_test", "x" * 4001), ("scope_reason", "x" * 501), ("scope_reason", "a\x00b"), ("version", "2")],
 )
 def test_submit_with_a_bad_text_names_it(app: App, dana: User, field: str, text: str) -> None:
     with pytest.raises(Invalid) as caught:

@@ -58,7 +58,6 @@ def schedule(*, installation: Installation, now: datetime) -> Erasure:
     It is always addressed to the app-defined webhook, which is created if the app has had no Webhook URL: the app may
     get one within the 48 hours. The URL is read when the request is sent.
     """
-    assert installation.data_erasure_at is not None
     erasure = Erasure(installation=installation, due_at=installation.data_erasure_at)
     erasure.event = _write_event(installation, due_at=erasure.due_at, now=now)
     erasure.save(force_insert=True)

@@ -19,6 +19,7 @@ from marketplace.models import App, Membership
 from marketplace.services import members, reviews, transfers
 from tests import factories
 from tests.clients import BODY, Api, api_of
+from webhooks.models import Erasure
 
 MEMBERS = "Contract 11 Members"
 
@@ -160,7 +161,7 @@ def test_test_install_ends_with_the_role(
     installation.refresh_from_db()
     own.refresh_from_db()
     assert (installation.is_active, own.is_active) == (False, True)
-    assert installation.data_erasure_at is not None
+    assert [each.installation for each in Erasure.objects.all()] == [installation]
     assert not Installation.objects.active().filter(token_digest=installation.ended_token_digest).exists()
     assert token.startswith("fbat_test_")
     assert sams_api("get", f"/developer/test-stores/{store}/calls").status_code == 404

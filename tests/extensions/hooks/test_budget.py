@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Business
 from extensions.hooks import skipped
+from extensions.hooks.asking import begin
 from extensions.models import Breaker, HookCall
 from installations.models import Installation
 from installations.services.lifecycle import uninstall
@@ -114,15 +115,23 @@ def test_call_that_is_waited_for_no_longer_says_how_long_it_was(
     assert not Breaker.objects.exists(), "the hook isn't to blame"
 
 
-def test_hooks_without_a_place_are_not_called(shop: Business, hooking: Hooking) -> None:
+def test_hooks_without_a_place_are_not_called(
+    shop: Business, hooking: Hooking, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """While every thread is taken, a request waits without one for a moment only, which the first hook used up."""
-    hooking(SHIPPING, HANGS, priority=1)
+    first = hooking(SHIPPING, HANGS, priority=1)
     later = [hooking(SHIPPING, {"fee": 1}, priority=2) for _ in range(2)]
+    begun: list[str] = []
 
+    def watched(point: str, url: str, *arguments: Any, **options: Any) -> Any:
+        begun.append(url)
+        return begin(point, url, *arguments, **options)
+
+    monkeypatch.setattr("extensions.hooks.asking.begin", watched)
     with every_thread_taken():
         assert visit(lambda: asking.fee(shop)) == 350
-    for app in later:
-        assert (app.call.outcome, app.receiver.requests) == ("NO_TIME_LEFT", [])
+    assert [app.call.outcome for app in (first, *later)] == ["NO_TIME_LEFT"] * 3
+    assert [url.startswith(first.receiver.url) for url in begun] == [True]
 
 
 def test_hooks_are_read_once_until_an_app_was_asked(shop: Business, hooking: Hooking) -> None:
@@ -147,7 +156,6 @@ def test_no_transaction_is_open_while_an_app_is_asked(
     shop: Business, hooking: Hooking, bread: Product, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inside: list[bool] = []
-    begin = __import__("extensions.hooks.asking", fromlist=["begin"]).begin
 
     def watched(*args: Any, **options: Any) -> Any:
         inside.append(connection.in_atomic_block)

@@ -11,7 +11,7 @@ from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from installations.services import approve_scopes
 from installations.services.approval import follow_all
-from marketplace.models import App, AppVersion
+from marketplace.models import App, AppVersion, Release
 from marketplace.services import reviews
 from marketplace.services.findings import record_checks, submissions_to_check
 from tests import factories
@@ -270,6 +270,22 @@ def test_restored_after_back(api: Api, rolling: App, twenty: list[Installation])
     assert found["startedAt"] == found["endedAt"] > back["endedAt"]
     assert found["health"]["new"]["calls"] == 0
     assert len(urls(twenty)[NEW]) == 20
+    assert {seen(each).followed_at for each in twenty} == {Release.objects.get(version__number=2).started_at}
+
+
+@pytest.mark.long
+def test_release_of_a_version_that_was_only_replaced(
+    api: Api, first: App, twenty: list[Installation]
+) -> None:
+    """By an earlier one. Then it isn't taken back, since it doesn't run; put back again, its release is the one that it was."""
+    app = approve(change(first, version="2.0.0"), "ALL")
+    was = api("get", path(app)).json()
+    versions = f"/developer/apps/{app.pk}/versions"
+    assert api("post", f"{versions}/1/restore", {}).status_code == 200
+    refused = api("post", path(app, "back"), {})
+    assert (refused.status_code, refused.headers["X-Error-Code"]) == (409, "version_not_running")
+    assert api("post", f"{versions}/2/restore", {}).status_code == 200
+    assert api("get", path(app)).json() == was
 
 
 @pytest.mark.long

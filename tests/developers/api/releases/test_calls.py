@@ -9,7 +9,8 @@ from installations.models import Installation
 from marketplace.enums import AppRole
 from marketplace.models import App, AppVersion, ReviewEntry
 from marketplace.queries import MOVES
-from marketplace.services import reviews
+from marketplace.services import releases, reviews
+from marketplace.services.locks import lock_app
 from marketplace.signals import release_moved
 from tests import factories
 from tests.clients import Api
@@ -132,6 +133,21 @@ def test_who_may_move_it(api: Api, rolling: App, sam: User, sams_api: Api) -> No
     assert {sams_api("post", path(rolling, each), {}).status_code for each in moves} == {403}
     found = api("get", path(rolling)).json()
     assert (found["state"], found["percent"]) == ("ROLLING", 1)
+
+
+@pytest.mark.long
+def test_role_that_ends_while_a_move_waits_for_its_turn(
+    api: Api, rolling: App, sam: User, sams_api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    membership = factories.member(rolling, sam, AppRole.DEVELOPER)
+
+    def wait(app: App) -> App:
+        membership.delete()
+        return lock_app(app)
+
+    monkeypatch.setattr(releases, "lock_app", wait)
+    assert sams_api("post", path(rolling, "halt"), {}).status_code == 404
+    assert api("get", path(rolling)).json()["state"] == "ROLLING"
 
 
 @pytest.mark.long

@@ -87,8 +87,10 @@ def test_failing_version_halts(
     }
     later(days=30)
     assert api("get", path(rolling)).json()["percent"] == 1
+    judged_from = Release.objects.get(version__number=2).watched_from
     assert api("post", path(rolling, "resume"), {}).status_code == 200
     later(seconds=10)
+    releases.halt(app=rolling, reason="Judged before it was resumed.", watched_from=judged_from)
     assert api("get", path(rolling)).json()["state"] == "ROLLING", "judged by its calls from now on"
 
 
