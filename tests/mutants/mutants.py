@@ -22,13 +22,17 @@ Key = tuple[str, ...]  # path, function and change
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """`function` and `change` name it also when lines move. To notice it, a test has to run one of its `lines`."""
+    """`function` and `change` name it also when lines move. To notice it, a test has to run one of its `lines`.
+
+    `body` are the first and the last line of the function.
+    """
 
     path: str
     line: int
     function: str
     change: str
     lines: list[int]
+    body: list[int]
     operator: int
     occurrence: int
 
@@ -55,7 +59,7 @@ def mutants_of(path: str) -> list[Mutant]:
             if _plain(changed) == _plain(source):
                 continue
             found[changed] = Mutant(
-                path, start[0], function, _change(source, changed), lines, operator, occurrence
+                path, start[0], function, _change(source, changed), lines, _body(node), operator, occurrence
             )
     return sorted(found.values(), key=lambda each: each.line)
 
@@ -84,6 +88,12 @@ def _lines(node: NodeOrLeaf, first: int, last: int) -> list[int]:
     while statement.parent.type not in ("suite", "file_input") and statement.type != "simple_stmt":
         statement = statement.parent
     return sorted({statement.start_pos[0], *range(first, last + 1)})
+
+
+def _body(node: NodeOrLeaf) -> list[int]:
+    while node.type != "funcdef":
+        node = node.parent
+    return [node.start_pos[0], node.end_pos[0]]
 
 
 def _change(source: str, changed: str) -> str:

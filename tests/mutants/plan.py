@@ -23,19 +23,19 @@ LAST_FAILED: Final = CACHE / "v" / "cache" / "lastfailed"  # without a change: t
 # The tests that were collected, by their names.
 TESTS: Final[pytest.StashKey[dict[str, pytest.Item]]] = pytest.StashKey()
 
-MOST: Final = 300  # tests of a mutant
+MOST: Final = 300  # tests of a mutant, besides the nearest
 FEW: Final = 4  # as many may have run what a process does once and keeps; what was kept concerns others, too
 
 FARTHER: Final = 0.03  # seconds that a test may be quicker by, for each folder that it is farther away
 
 # What is changed, and the tests that may notice it, the nearest first.
 TARGETS: Final = {
-    "installations": "installations appapi merchants developers webhooks accounts test_same_rules.py",
+    "installations": "installations appapi merchants developers developers/api/releases webhooks accounts test_same_rules.py",
     "extensions/reach_requests.py": "extensions merchants",
     "extensions/hooks": "extensions stores storefront merchants developers appapi sdk streams installations config/test_watched.py",
     "webhooks/services/erasure.py": "webhooks merchants developers/portal activity config/test_service_levels.py",
     "stores/services/payments.py": "stores storefront appapi merchants extensions/hooks config/test_waiting_for_strangers.py",
-    "marketplace/services": "marketplace developers merchants accounts wire",
+    "marketplace/services": "marketplace developers developers/api/releases merchants accounts wire",
     "merchants/consent": "merchants installations wire accounts",
 }
 
@@ -63,15 +63,15 @@ def write(mutants: Iterable[Mutant], folders: Mapping[str, list[str]]) -> list[s
     seconds = json.loads(SECONDS.read_text())
     ranks = {path: ranks_of(by_line[path], folders[path], seconds) for path in folders}
     rows, needed = [], set()
-    mutants = list(mutants)
-    functions = defaultdict(set)
-    for mutant in mutants:
-        functions[mutant.path, mutant.function].update(mutant.lines)
     for mutant in mutants:
         found = set().union(*(by_line[mutant.path][line] for line in mutant.lines)) - failed
-        own = {line: by_line[mutant.path][line] for line in functions[mutant.path, mutant.function]}
+        first, last = mutant.body
+        own = {line: by_line[mutant.path][line] for line in range(first, last + 1)}
         tests = chosen(
-            found, own, {test: rank for test, rank in ranks[mutant.path].items() if test not in failed}
+            found,
+            own,
+            {test: rank for test, rank in ranks[mutant.path].items() if test not in failed},
+            nearest=nearest(folders[mutant.path]),
         )
         rows.append((asdict(mutant), tests))
         needed.update(tests)
@@ -100,13 +100,23 @@ def ranks_of(
 
 
 def chosen(
-    found: Iterable[str], by_line: Mapping[int, set[str]], ranks: Mapping[str, tuple[float, str]]
+    found: Iterable[str],
+    by_line: Mapping[int, set[str]],
+    ranks: Mapping[str, tuple[float, str]],
+    *,
+    nearest: tuple[str, ...],
 ) -> list[str]:
-    """The tests to try, in this order: those found, and where these are few all of the file."""
+    """The tests to try, in this order: `MOST` of those found, and the others in `nearest`. Where few are found, all of the file."""
     tests = by_turns(sorted(found, key=ranks.__getitem__), by_line)
     if len(tests) <= FEW:
         tests += sorted(ranks.keys() - set(tests), key=ranks.__getitem__)
-    return sorted(tests[:MOST], key=ranks.__getitem__)
+    first, others = tests[:MOST], tests[MOST:]
+    return sorted(first, key=ranks.__getitem__) + [test for test in others if test.startswith(nearest)]
+
+
+def nearest(folders: Sequence[str]) -> tuple[str, ...]:
+    """The first folder, and what is named inside of one or as a file."""
+    return folders[0], *(each for each in folders if each.count("/") > 1 or each.endswith(".py"))
 
 
 def by_turns(tests: Iterable[str], by_line: Mapping[int, set[str]]) -> list[str]:

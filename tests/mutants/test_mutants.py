@@ -8,7 +8,7 @@ import pytest
 from tests.changed_source import functions_of
 from tests.mutants import mutants
 from tests.mutants.mutants import listed, mutants_of
-from tests.mutants.plan import TARGETS, by_turns, chosen, files, ranks_of
+from tests.mutants.plan import MOST, TARGETS, by_turns, chosen, files, nearest, ranks_of
 
 SOURCE = """
 from contextlib import contextmanager
@@ -97,8 +97,15 @@ def test_tests_take_turns_by_what_they_run_of_a_function() -> None:
 def test_what_few_tests_ran_is_tried_by_all_of_the_file() -> None:
     """A process may do once and keep what all of them use."""
     ranks = {test: (0.1, test) for test in "fedcba"}
-    assert chosen({"e"}, {8: {"e"}}, ranks) == ["a", "b", "c", "d", "e", "f"]
-    assert chosen(set("fedcb"), {8: set(ranks)}, ranks) == ["b", "c", "d", "e", "f"]
+    assert chosen({"e"}, {8: {"e"}}, ranks, nearest=()) == ["a", "b", "c", "d", "e", "f"]
+    assert chosen(set("fedcb"), {8: set(ranks)}, ranks, nearest=()) == ["b", "c", "d", "e", "f"]
+
+
+def test_what_no_quick_test_notices_is_tried_by_all_of_the_nearest_folder() -> None:
+    quick = {f"tests/far/{number:03}": 0.1 for number in range(MOST + 1)}
+    ranks = {test: (seconds, test) for test, seconds in (quick | {"tests/near/slow": 9.0}).items()}
+    tried = chosen(ranks, {8: set(ranks)}, ranks, nearest=nearest(["tests/near", "tests/far"]))
+    assert tried == [*sorted(quick)[:MOST], "tests/near/slow"]
 
 
 def test_targets_and_listed_mutants_are_of_files_that_exist() -> None:
