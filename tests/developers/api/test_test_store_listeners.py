@@ -124,6 +124,9 @@ def test_webhook_of_a_listener_is_the_test_stores_alone(
     assert not Webhook.objects.filter(installation__in=[installation, merchants]).exists()
     assert api("patch", path, {"webhookUrl": "https://93.184.216.34/hooks"}).status_code == 200
     assert Webhook.objects.get(pk=record["webhookId"]).url == "https://93.184.216.34/hooks"
+    assert api("patch", path, {"webhookUrl": ""}).status_code == 200
+    assert Webhook.objects.get(pk=record["webhookId"]).url == LISTENED_URL
+    assert Webhook.objects.get(installation=installation).lacks_url
 
 
 @pytest.mark.long

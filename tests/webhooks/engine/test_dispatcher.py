@@ -153,6 +153,21 @@ def test_failing_delivery_is_tried_six_times_on_schedule(
     ]
 
 
+@pytest.mark.parametrize("kind", ["own", "review"])
+def test_wait_begins_with_the_end_of_an_attempt_that_was_late(
+    webhook: Webhook, receiver: Receiver, sandbox: Business, clock: time_machine.Traveller, kind: str
+) -> None:
+    """Only a test store has a clock of its own, by which its attempts are never late."""
+    Installation.objects.update(is_own=kind == "own", is_review=kind == "review")
+    receiver.respond_with(500)
+    delivery = published(sandbox)
+    clock.shift(3600)
+    assert drain() == 1
+    delivery.refresh_from_db()
+    assert delivery.due_at is not None
+    assert delivery.due_at >= T0 + timedelta(hours=1) + SCHEDULE[0]
+
+
 def test_retries_stop_with_the_first_success(
     webhook: Webhook, receiver: Receiver, sandbox: Business, delivering: Any
 ) -> None:
