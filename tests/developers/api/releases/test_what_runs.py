@@ -71,6 +71,11 @@ def test_step_keeps_its_stores_when_others_leave(api: Api, rolling: App, twenty:
         api("post", path(rolling, name), {})
     follow_all()
     assert api("get", path(rolling)).json()["stores"] == {"new": 5, "old": 0}
+    for each in twenty:
+        if release.includes(each.pk):
+            uninstall(installation=each)
+    assert api("post", path(rolling, "halt"), {}).status_code == 200
+    assert api("post", path(rolling, "resume"), {}).json()["stores"] == {"new": 0, "old": 0}
 
 
 @pytest.mark.spec(
