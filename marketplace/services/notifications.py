@@ -59,7 +59,7 @@ def decision_mail(submission: Submission, person: User | None = None) -> EmailMu
 def failed_criteria(submission: Submission) -> list[tuple[str, str]]:
     """The failed criteria in order, each with its label and the reviewer's note."""
     return [
-        (str(criterion.label), submission.findings[criterion].get("note", ""))
+        (str(criterion.label), submission.findings[criterion]["note"])
         for criterion in Criterion
         if submission.findings.get(criterion, {}).get("verdict") == Verdict.FAIL
     ]
