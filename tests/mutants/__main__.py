@@ -3,8 +3,7 @@
 1. Run the tests once, to learn which of them run which line, and how long each takes.
 2. For each mutant, run these until one fails, in memory: no file is changed. What none notices is in `build/mutants/unnoticed.txt` at once.
 
-A mutant that changes nothing that anyone can notice is in `equivalent.toml`, with the reason. Those that no test noticed when a module
-was first tried are in `unnoticed.txt`, which only gets shorter.
+A mutant that changes nothing that anyone can notice is in `equivalent.toml`, with the reason.
 """
 
 import argparse

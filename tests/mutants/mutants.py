@@ -15,7 +15,6 @@ from tests.mutants.operators import OPERATORS, changes
 
 ROOT: Final = Path(__file__).parents[2]
 EQUIVALENT: Final = Path(__file__).with_name("equivalent.toml")
-UNNOTICED: Final = Path(__file__).with_name("unnoticed.txt")
 
 Key = tuple[str, ...]  # path, function and change
 
@@ -108,11 +107,7 @@ def _change(source: str, changed: str) -> str:
 
 
 def listed() -> set[Key]:
-    """Those that aren't tried: without any effect that someone could notice, or known to be unnoticed so far."""
+    """Those that aren't tried: without any effect that someone could notice."""
     rows: list[dict[str, str]] = tomllib.loads(EQUIVALENT.read_text()).get("mutant", [])
     assert all(row["reason"] for row in rows)
-    equivalent = [(row["path"], row["function"], row["change"]) for row in rows]
-    known = [
-        tuple(line.split("\t")) for line in UNNOTICED.read_text().splitlines() if not line.startswith("#")
-    ]
-    return {*equivalent, *known}
+    return {(row["path"], row["function"], row["change"]) for row in rows}

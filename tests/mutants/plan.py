@@ -15,7 +15,7 @@ from tests.mutants.mutants import ROOT, Mutant
 FOLDER: Final = ROOT / "build" / "mutants"
 COVERAGE: Final = FOLDER / "coverage"
 PLAN: Final = FOLDER / "plan.json"
-FOUND: Final = FOLDER / "unnoticed.txt"  # in the form of the listed ones
+FOUND: Final = FOLDER / "unnoticed.txt"  # path, function and change of each, with tabs between
 CACHE: Final = FOLDER / "cache"
 SECONDS: Final = FOLDER / "seconds.json"  # how long each test took
 LAST_FAILED: Final = CACHE / "v" / "cache" / "lastfailed"  # without a change: these can notice nothing
