@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.test import Client
+from django.utils import timezone
 from django.utils.html import escape
 
 from accounts.models import Business, User
@@ -116,6 +117,8 @@ def test_reason_reaches_the_developer(
     uninstall(installation=installed(factories.app(dana), active.business), by=dana, reason="Of another app")
     silent = factories.business(active.business.owner, name="Silent store")
     uninstall(installation=installed(stars, silent), by=silent.owner)
+    before = timezone.now() - timedelta(days=8)
+    uninstall(installation=installed(stars, silent), by=silent.owner, reason="Long ago", now=before)
     HistoryEntry.objects.create(
         installation=active, kind=HistoryKind.AGREED, at=T0, note="A scope", actor=dana
     )
@@ -127,7 +130,7 @@ def test_reason_reaches_the_developer(
     shown = text_of(signed_in(dana).get(f"/portal/apps/{stars.slug}/analytics/?range=7d"))
     assert "Prints each order &lt;twice&gt;" in shown
     assert escape(active.business.name) in shown
-    for other in ("Only trying", "Of another app", "Silent store", "A scope"):
+    for other in ("Only trying", "Of another app", "Silent store", "Long ago", "A scope"):
         assert other not in shown
 
 
