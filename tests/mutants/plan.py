@@ -30,7 +30,7 @@ FARTHER: Final = 0.03  # seconds that a test may be quicker by, for each folder 
 
 # What is changed, and the tests that may notice it, the nearest first.
 TARGETS: Final = {
-    "installations": "installations appapi merchants developers developers/api/releases webhooks webhooks/engine accounts test_same_rules.py",
+    "installations": "installations appapi merchants developers developers/api/releases webhooks webhooks/engine accounts activity/test_log.py test_same_rules.py",
     "extensions/reach_requests.py": "extensions merchants",
     "extensions/hooks": "extensions stores storefront merchants developers appapi sdk streams installations config/test_watched.py",
     "webhooks/services/erasure.py": "webhooks merchants developers/portal activity config/test_service_levels.py",
