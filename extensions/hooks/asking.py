@@ -18,7 +18,6 @@ from typing import Final, Self
 from django.utils import timezone
 
 from common import strangers
-from common.db.transactions import forbid_transaction
 from extensions.enums import CallOutcome
 from extensions.hooks import breaker, ledger, relaying, shadow
 from extensions.hooks.breaker import Admission
@@ -64,7 +63,6 @@ class HookCalls:
             yield calls
 
     def __enter__(self) -> Self:
-        forbid_transaction()
         return self
 
     def __exit__(
