@@ -27,6 +27,7 @@ from marketplace.models import App
 from marketplace.scopes import SCOPES
 from marketplace.services import members, releases
 from marketplace.services.apps import update_app
+from marketplace.services.locks import lock_app
 from tests import approvals, factories
 from tests.installations.oauth_client import (
     PKCE,
@@ -900,6 +901,21 @@ def test_code_of_a_removed_manager_is_refused(listed: App, mira: User, shop: Bus
         staff.change_role(business=shop, by=mira, member_id=row.pk, role="ORDERS")
     refused = exchange(listed, code)
     assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant")
+
+
+def test_who_leaves_the_app_while_their_consent_waits_installs_nothing(
+    app: App, sam: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here the removal is rolled back with the consent, so the page is shown again."""
+    membership = factories.member(app, sam)
+
+    def wait(app: App) -> App:
+        membership.delete()
+        return lock_app(app)
+
+    monkeypatch.setattr("installations.services.authorization.lock_app", wait)
+    assert answer(sam, app).status_code == 422
+    assert not Grant.objects.exists()
 
 
 @pytest.mark.long

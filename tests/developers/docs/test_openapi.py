@@ -237,7 +237,9 @@ def test_webhooks_hold_every_event_and_hook(document: dict[str, Any]) -> None:
     for point in HookPoint:
         call = document["webhooks"][point]["post"]
         media = call["requestBody"]["content"]["application/json"]
-        assert media["schema"]["properties"]["data"]["properties"] == REQUEST_SCHEMAS[point]["properties"]
+        data = media["schema"]["properties"]["data"]
+        assert data["properties"] == REQUEST_SCHEMAS[point]["properties"]
+        assert data["description"] == "The fields of the hook point."
         answer = call["responses"]["2XX"]["content"]["application/json"]["schema"]
         assert answer == ANSWER_SCHEMAS[point]
 
