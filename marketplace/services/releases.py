@@ -19,7 +19,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from common.errors import Conflict, Invalid, NotFound
+from common.errors import Conflict, NotFound
 from marketplace.access import require_role
 from marketplace.enums import ReleaseMode, ReleaseState, ReviewKind, SubmissionStatus
 from marketplace.models import STEPS, App, AppVersion, Release, ReviewEntry
@@ -27,7 +27,7 @@ from marketplace.queries import release_of, scope_changes
 from marketplace.services.locks import lock_app, require_not_suspended
 from marketplace.signals import figures_to_keep, release_moved, stores_to_reach
 
-REASON_LENGTH: Final = 500
+REASON_LENGTH: Final = 500  # at most; the doors check it
 ACTIONS: Final = {
     ReleaseState.ROLLING: ("advance", "halt", "back"),
     ReleaseState.HALTED: ("resume", "back"),
@@ -102,9 +102,9 @@ def halt(
     """No store comes in and none goes back; new installs and the listing have the version before.
 
     `by` is empty for the platform itself, which judged calls since `watched_from`: if the release was resumed meanwhile, nothing
-    happens. Without a `reason`, `by` is named. Raises `Conflict` in another state, `Invalid` for a reason that is too long.
+    happens. Without a `reason`, `by` is named. Raises `Conflict` in another state.
     """
-    reason = _checked(reason)
+    reason = reason.strip()
     locked, release = _locked(app, by, "halt")
     if watched_from not in (None, release.watched_from):
         return release
@@ -141,7 +141,7 @@ def take_back(*, app: App, by: User, reason: str = "", now: datetime | None = No
 
     Raises `Conflict` in another state, if no version came before, and if the newest version isn't the one that runs.
     """
-    reason = _checked(reason)
+    reason = reason.strip()
     figures = _figures(release_of(app))
     locked, release = _locked(app, by, "back")
     earlier = release.earlier
@@ -221,13 +221,6 @@ _VERBS: Final = {
     "resume": "be resumed",
     "back": "be taken back",
 }
-
-
-def _checked(reason: str) -> str:
-    reason = reason.strip()
-    if len(reason) > REASON_LENGTH:
-        raise Invalid.field("reason", f"Write at most {REASON_LENGTH} characters.")
-    return reason
 
 
 def _halt(app: App, release: Release, by: User | None, reason: str, now: datetime) -> None:

@@ -23,13 +23,6 @@ NOT_NOW = problem("The release's state doesn't allow it.")
 class _ReleaseView(DeveloperView):
     tag = "Review"
 
-    def released(self, app_id: str) -> Release:
-        """Raises `NotFound` before the first approval."""
-        release = release_of(self.own_app(app_id))
-        if release is None:
-            raise NotFound("The app has no approved version yet")
-        return release
-
     def body(self, release: Release) -> dict[str, Any]:
         app = App.objects.get(pk=release.version.app_id)
         return dict(ReleaseSerializer(shown(app, release, timezone.now())).data)
@@ -42,7 +35,10 @@ class ReleaseView(_ReleaseView):
 
         Of the newest approved version, also after it was taken back. 404 before the first approval.
         """
-        return Response(self.body(self.released(app_id)))
+        release = release_of(self.own_app(app_id))
+        if release is None:
+            raise NotFound("The app has no approved version yet")
+        return Response(self.body(release))
 
 
 class AdvanceReleaseView(_ReleaseView):
@@ -52,7 +48,6 @@ class AdvanceReleaseView(_ReleaseView):
 
         The last step is all stores: the release is COMPLETE.
         """
-        self.released(app_id)
         return Response(self.body(releases.advance(app=self.own_app(app_id), by=self.developer)))
 
 
@@ -64,7 +59,6 @@ class HaltReleaseView(_ReleaseView):
         No store comes in and none goes back. New installs and the listing have the version before.
         """
         remarks = validated(ReleaseReason, request)
-        self.released(app_id)
         return Response(self.body(releases.halt(app=self.own_app(app_id), by=self.developer, **remarks)))
 
 
@@ -75,7 +69,6 @@ class ResumeReleaseView(_ReleaseView):
 
         Its step begins again, and only calls from then on decide whether it halts and when it ends. 409 while the app is suspended.
         """
-        self.released(app_id)
         return Response(self.body(releases.resume(app=self.own_app(app_id), by=self.developer)))
 
 
@@ -87,5 +80,4 @@ class TakeBackView(_ReleaseView):
         Within 5 seconds every store runs the version before, without a review. The working copy stays.
         """
         remarks = validated(ReleaseReason, request)
-        self.released(app_id)
         return Response(self.body(releases.take_back(app=self.own_app(app_id), by=self.developer, **remarks)))
