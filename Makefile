@@ -4,18 +4,24 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QUICK := not slow and not fault and not benchmark
-# detect-secrets looks for credentials that others issue; what may be one of ours is tools.tracked_files' to find.
-GUESSING := KeywordDetector Base64HighEntropyString HexHighEntropyString BasicAuthDetector JwtTokenDetector
-NOT_GUESSING := $(addprefix --disable-plugin ,$(GUESSING))
 # Formats style sheets and scripts. `.ci/prepare` installs it where Node is.
 PRETTIER := build/node/node_modules/.bin/prettier
 FORMATTED = $$(git ls-files '*.css' '*.js' | grep -v vendor/)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
+# The Python of `.venv` is in a name, so that another one makes another. Without PYTHON, one that is finished stays.
+FINISHED := $(if $(filter file,$(origin PYTHON)),$(if $(wildcard $(BIN)/python),$(firstword $(wildcard $(VENV)/.python-*))))
+VERSION_OF = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+PYTHON_OF_VENV := $(or $(FINISHED),$(VENV)/.python-$(VERSION_OF))
+# A virtual environment has no user's own packages, whatever pip.conf says.
+export PIP_USER := 0
+# Of another project, perhaps.
+unexport DJANGO_SETTINGS_MODULE
+
 # Where nothing may be cached, pytest rewrites every test module again: 20 s of each worker.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected explore explore-unprotected lint audit format bench soak soak-unprotected screenshots release mutants clean
+.PHONY: help demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected explore explore-unprotected lint audit format bench soak soak-unprotected screenshots release mutants clean
 
 demo: $(VENV)/.runtime ## the whole product on its embedded default
 	@DEBUG=$${DEBUG-1} ALLOW_LOCAL_DESTINATIONS=$${ALLOW_LOCAL_DESTINATIONS-$${DEBUG-1}} exec $(BIN)/python manage.py demo
@@ -55,30 +61,16 @@ explore-unprotected: $(VENV)/.development ## both searches with each protection 
 mutants: $(VENV)/.development ## rules that no test holds, by changes of single terms; ARGS="stores/services/payments.py" for less
 	$(BIN)/python -m tests.mutants $(ARGS)
 
-lint: export DEBUG := 1
-lint: export VAR_DIR := build/lint
+# All of .pre-commit-config.yaml.
+lint: export PRE_COMMIT_HOME := build/pre-commit
 lint: $(VENV)/.development ## style, types, imports, migrations, contract, spelling, templates, translations, prose, stray files, credentials
-	$(BIN)/python -m tools.root_files
-	$(BIN)/python -m tools.tracked_files
-	$(BIN)/detect-secrets-hook --no-verify $(NOT_GUESSING) $$(git ls-files)
-	$(BIN)/codespell $$(git ls-files)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/lint-imports --config pyproject.toml
-	$(BIN)/mypy
-	$(BIN)/python manage.py makemigrations --check --dry-run
-	$(BIN)/python -m tools.released_migrations
-	$(BIN)/python -m tools.contract_changes
-	$(BIN)/python -m tools.named_releases
-	$(BIN)/python -m tools.templates
-	$(BIN)/python -m tools.catalogs
-	$(BIN)/python -m tools.prose
-	@if [ -x $(PRETTIER) ]; then $(PRETTIER) --check --log-level warn $(FORMATTED); else echo "Prettier isn't here: style sheets and scripts were not checked."; fi
+	$(BIN)/pre-commit run --all-files
+	$(BIN)/pre-commit run --all-files --hook-stage pre-push
 
 audit: $(VENV)/.development ## known vulnerabilities of the pinned packages; says so where no source answers
 	$(BIN)/python -m tools.audit
 
-format: $(VENV)/.development
+format: $(VENV)/.development ## writes style and layout as lint wants them
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	[ ! -x $(PRETTIER) ] || $(PRETTIER) --write --log-level warn $(FORMATTED)
@@ -98,13 +90,23 @@ screenshots: $(VENV)/.development ## every page in light, dark and at 390 px, in
 release: $(VENV)/.development ## the next version, `make release VERSION=0.2.0`: commit, tag, and its files in dist/; CONTRIBUTING.md has the steps
 	$(BIN)/python -m tools.release $(VERSION) $(ARGS)
 
-clean:
+help: ## this list
+	@awk -F ' ## ' -v 'first=demo test lint format bench' ' \
+	  function line(name) { printf "  %-26s %s\n", name, about[name]; delete about[name] } \
+	  /^[a-z-]+:.* ## / { sub(/:.*/, "", $$1); about[$$1] = $$2; names[++count] = $$1 } \
+	  END { \
+	    print "Most people need:"; wanted = split(first, few, " "); for (i = 1; i <= wanted; i++) line(few[i]); \
+	    print "\nAll others:"; for (i = 1; i <= count; i++) if (names[i] in about) line(names[i]) \
+	  }' $(firstword $(MAKEFILE_LIST))
+
+clean: ## removes the virtual environment and everything that runs have made, the demo's data too
 	rm -rf $(VENV) build dist var
 
-$(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV)
+$(VENV)/.python-%:
+	@$(PYTHON) -m tools.virtual_environment $(VENV)
+	@touch $@
 
-$(VENV)/.runtime: pyproject.toml constraints.txt sdk/python/pyproject.toml | $(VENV)/bin/python
+$(VENV)/.runtime: pyproject.toml constraints.txt sdk/python/pyproject.toml $(PYTHON_OF_VENV)
 	$(PIP) --editable '.[demo]' --editable sdk/python
 	@touch $@
 

@@ -7,17 +7,24 @@ from allauth.mfa import admin as second_factor_pages
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import AdminPasswordChangeForm, AdminUserCreationForm, UserChangeForm
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.forms import ModelForm
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import URLPattern, path
 
 from accounts.enums import Role
-from accounts.models import Business, SecurityEvent, Staff, User
+from accounts.models import Business, Mail, SecurityEvent, Staff, User
 from accounts.services import reviewers, second_factor
 from accounts.services.developer_tokens import end_tokens
+from accounts.services.sender import outboxes
 from accounts.services.throwaway import OWNER_EMAIL
 from accounts.sign_in.origins import origin_of
+from common import lengths
+from common.web.admin import ReadOnly
+from common.web.forms.texts import limited
 
 RIGHTS = ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")
 
@@ -26,6 +33,7 @@ RIGHTS = ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")
 admin.site.unregister([account_pages.EmailAddress, second_factor_pages.Authenticator])
 
 
+@limited(password1=lengths.PASSWORD, password2=lengths.PASSWORD)
 class ReviewerCreationForm(AdminUserCreationForm):
     class Meta:
         model = User
@@ -39,6 +47,7 @@ class PersonChangeForm(UserChangeForm):
         field_classes: dict[str, type] = {}
 
 
+@limited(password1=lengths.PASSWORD, password2=lengths.PASSWORD)
 class PersonPasswordForm(AdminPasswordChangeForm):
     """For somebody whose account was taken: as with a reset by mail, what was made before ends."""
 
@@ -51,7 +60,7 @@ class PersonPasswordForm(AdminPasswordChangeForm):
 
 
 class ReadOnlyInline(admin.TabularInline):
-    """What the owner of a store decides is only shown here, to everyone who may see the page."""
+    """Decisions of a store's owner are only shown here, to everyone who may see the page."""
 
     extra = 0
     can_delete = False
@@ -222,3 +231,18 @@ class BusinessAdmin(admin.ModelAdmin):
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """A business comes with its registration, or is added by its merchant."""
         return False
+
+
+@admin.register(Mail)
+class Mails(ReadOnly, admin.ModelAdmin):
+    """A page of figures in the place of a list of rows."""
+
+    def get_urls(self) -> list[URLPattern]:
+        view, model = self.admin_site.admin_view(self.changelist_view), self.model._meta
+        return [path("", view, name=f"{model.app_label}_{model.model_name}_changelist")]
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        context = {**self.admin_site.each_context(request), "title": "Mails", "outboxes": outboxes()}
+        return render(request, "admin/mails.html", context)

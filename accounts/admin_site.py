@@ -1,14 +1,19 @@
 """The administration, for staff who have a second factor and, before they change something, prove again who they are."""
 
+import re
 from functools import wraps
 from typing import Any, Final, cast
 
 from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.contrib.admin.apps import AdminConfig
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import resolve
+
+from common import places
+from common.places import Work
 
 # The pages whose forms work without a fresh proof, by the names of their URLs. A page that isn't here asks for one.
 FREE: Final = frozenset(
@@ -26,6 +31,7 @@ FREE: Final = frozenset(
         "marketplace_submission_reject",
     }
 )
+_NO_DATE: Final = re.compile(r"out of range|too large to convert")
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS", "TRACE")
 
 
@@ -45,7 +51,7 @@ class StaffSite(AdminSite):
         from accounts.sign_in.step_up import step_up
         from common.web.forms.kept import require_same_person, to_sign_in
 
-        inner = super().admin_view(view, cacheable)
+        inner = _with_possible_dates(super().admin_view(view, cacheable))
         asking = step_up(inner)
 
         @wraps(inner)
@@ -61,6 +67,8 @@ class StaffSite(AdminSite):
                     request, "Set up a second factor first. The administration opens once you have one."
                 )
                 return redirect("mfa_index")
+            if "q" in request.GET:
+                places.require(Work.SEARCH)
             request.in_administration = True  # type: ignore[attr-defined]  # for `accounts.changes`
             allowed = inner if _is_free(request) else asking
             return cast(HttpResponse, allowed(request, *args, **kwargs))
@@ -72,6 +80,21 @@ class StaffSite(AdminSite):
         return redirect("account_change_password")
 
     password_change_done = password_change
+
+
+def _with_possible_dates(view: Any) -> Any:
+    """Django's lists accept each field as a filter, and notice only in the statement that no such date can be."""
+
+    @wraps(view)
+    def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return view(request, *args, **kwargs)
+        except (ValueError, OverflowError) as error:
+            if request.method in SAFE_METHODS and request.GET and _NO_DATE.search(str(error)):
+                raise BadRequest from error
+            raise
+
+    return answered
 
 
 def _is_free(request: HttpRequest) -> bool:

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from accounts.models import User
-from accounts.services.confirmation import must_confirm
+from accounts.services.confirmation import has_to_be_confirmed, is_confirmed
 
 
 def confirmation(request: HttpRequest) -> dict[str, Any]:
@@ -15,6 +15,9 @@ def confirmation(request: HttpRequest) -> dict[str, Any]:
 
     def unconfirmed() -> bool:
         user = getattr(request, "user", None)  # the stores' host has no people
-        return isinstance(user, User) and must_confirm(user)
+        if not (isinstance(user, User) and has_to_be_confirmed(user)):
+            return False
+        row = request.session.row  # type: ignore[attr-defined]  # `accounts.sign_in.sessions`
+        return not (row.is_confirmed if row and row.user_id == user.pk else is_confirmed(user))
 
     return {"address_unconfirmed": SimpleLazyObject(unconfirmed)}

@@ -1,29 +1,42 @@
 """The forms of the sign-in pages."""
 
+import struct
 from typing import Any
-from unicodedata import category
 
 from allauth.account.forms import ChangePasswordForm, LoginForm, ResetPasswordKeyForm, SetPasswordForm
+from allauth.account.forms import ReauthenticateForm as PasswordProofForm
 from allauth.core import context
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.forms import AuthenticateForm, BaseAuthenticateForm, ReauthenticateForm
-from allauth.mfa.webauthn.forms import AddWebAuthnForm
+from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.webauthn.forms import (
+    AddWebAuthnForm,
+    AuthenticateWebAuthnForm,
+    LoginWebAuthnForm,
+    ReauthenticateWebAuthnForm,
+)
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.http import HttpRequest
+from fido2.webauthn import AuthenticationResponse, RegistrationResponse
 
 from accounts.enums import Role
+from accounts.mail_choices import mails_of, wants_mail
 from accounts.models import User
-from accounts.services import Registration, choose_new_password, profile, register, second_factor
+from accounts.services import Registration, choose_new_password, register, second_factor
+from accounts.services.passwords import mail_reset
 from accounts.services.registration import register_in_vain
 from accounts.sign_in.origins import origin_of
 from accounts.validators import timezone_choices
+from common import lengths
+from common.contacts import validate_email
 from common.errors import Invalid
 from common.money import currency_choices
-from common.processes.background import enqueue_after_commit
+from common.web.forms.contacts import EmailField
 from common.web.forms.edits import EditForm
 from common.web.forms.pages import add_service_errors
-from common.web.forms.widgets import RadioCards
+from common.web.forms.texts import limited
+from common.web.forms.widgets import LongChoiceField, LongSelect, RadioCards
 
 HELP_ON_CHOOSING = "At least 8 characters. Avoid common passwords."
 ROLE_CARDS = [(Role.DEVELOPER, "I build apps"), (Role.MERCHANT, "I run a store")]
@@ -33,17 +46,10 @@ ROLE_SENTENCES = {
 }
 
 
-class AddressField(forms.EmailField):
-    """An e-mail address, without the characters of no width that come along when it is copied from a page or a mail."""
-
-    def to_python(self, value: Any) -> Any:
-        return super().to_python("".join(each for each in value or "" if category(each) != "Cf"))
-
-
-def _email_field(**attributes: str) -> forms.EmailField:
-    return AddressField(
+def _email_field(**attributes: str) -> EmailField:
+    return EmailField(
         label="E-mail",
-        max_length=254,
+        max_length=lengths.EMAIL,
         widget=forms.EmailInput(attrs={"autocapitalize": "none", "spellcheck": "false", **attributes}),
         error_messages={
             "required": "Enter your e-mail address.",
@@ -57,11 +63,13 @@ def _password_field(message: str, help_text: str = "", **attributes: str) -> for
         label="Password",
         help_text=help_text,
         strip=False,
+        max_length=lengths.PASSWORD,
         widget=forms.PasswordInput(attrs=attributes),
         error_messages={"required": message},
     )
 
 
+@limited(password=lengths.PASSWORD)
 class SignInForm(LoginForm):
     """The library's form with a field called `email`, as in the API."""
 
@@ -70,6 +78,9 @@ class SignInForm(LoginForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         del self.fields["login"]
+        # An address of before there was the rule still signs in, so this rule counts only where no account is found.
+        email = self.fields["email"]
+        email.validators = [each for each in email.validators if each is not validate_email]
         self.fields["password"] = _password_field("Enter your password.", autocomplete="current-password")
 
     def user_credentials(self) -> dict[str, str]:
@@ -79,7 +90,14 @@ class SignInForm(LoginForm):
         self.cleaned_data["login"] = self.cleaned_data.get(
             "email", ""
         )  # which the library reads when it refuses
-        return super().clean()
+        try:
+            return super().clean()
+        except forms.ValidationError:
+            try:
+                validate_email(self.cleaned_data["login"])
+            except forms.ValidationError as error:
+                raise forms.ValidationError({"email": error.messages}) from error
+            raise
 
 
 class RegisterForm(forms.Form):
@@ -94,7 +112,7 @@ class RegisterForm(forms.Form):
     )
     name = forms.CharField(
         label="Your name",
-        max_length=120,
+        max_length=lengths.PERSON,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
         error_messages={"required": "Enter your name."},
     )
@@ -102,22 +120,22 @@ class RegisterForm(forms.Form):
     password = _password_field("Choose a password.", HELP_ON_CHOOSING, autocomplete="new-password")
     business_name = forms.CharField(
         label="Store name",
-        max_length=120,
+        max_length=lengths.PERSON,
         widget=forms.TextInput(attrs={"autocomplete": "organization"}),
         error_messages={"required": "Enter a store name."},
     )
-    currency = forms.ChoiceField(
+    currency = LongChoiceField(
         label="Store currency",
         choices=currency_choices,
         initial="USD",
         help_text="Used for prices, orders and reports.",
     )
-    timezone = forms.ChoiceField(
+    timezone = LongChoiceField(
         label="Time zone",
         choices=timezone_choices,
         initial="UTC",
         help_text="Used for times and for the days of your reports.",
-        widget=forms.Select(attrs={"data-own-timezone": ""}),
+        widget=LongSelect(attrs={"data-own-timezone": ""}),
     )
 
     use_required_attribute = False  # developers have the store's fields on their page, too
@@ -167,8 +185,8 @@ class PasswordResetForm(forms.Form):
     email = _email_field(autocomplete="username")
 
     def save(self, request: HttpRequest) -> None:
-        """Have a worker look for the account: the time that this takes would tell whether there is one."""
-        enqueue_after_commit("accounts.tasks.mail_password_reset", self.cleaned_data["email"], run_here=True)
+        """A worker looks for the account."""
+        mail_reset(email=self.cleaned_data["email"])
 
 
 class NewPasswordFields(forms.Form):
@@ -185,6 +203,7 @@ class NewPasswordFields(forms.Form):
             field.widget.attrs.pop("placeholder", None)
 
 
+@limited(password1=lengths.PASSWORD, password2=lengths.PASSWORD)
 class NewPasswordForm(NewPasswordFields, ResetPasswordKeyForm):
     """The second page of a password reset, behind the mailed link."""
 
@@ -192,14 +211,22 @@ class NewPasswordForm(NewPasswordFields, ResetPasswordKeyForm):
         choose_new_password(user=self.user, password=self.cleaned_data["password1"])
 
 
+@limited(oldpassword=lengths.PASSWORD, password1=lengths.PASSWORD, password2=lengths.PASSWORD)
 class PasswordChangeForm(NewPasswordFields, ChangePasswordForm):
     """For people who have a password."""
 
 
+@limited(password1=lengths.PASSWORD, password2=lengths.PASSWORD)
 class PasswordSetForm(NewPasswordFields, SetPasswordForm):
     """For people who have none, and sign in with a passkey."""
 
 
+@limited(password=lengths.PASSWORD)
+class ProveByPasswordForm(PasswordProofForm):
+    """For people who are signed in."""
+
+
+@limited(code=lengths.IDENTIFIER)
 class CodeField(BaseAuthenticateForm):
     """The library's form for a code, which our own service checks and counts. Validating it raises `TooManyRequests`."""
 
@@ -221,10 +248,59 @@ class ProveByCodeForm(CodeField, ReauthenticateForm):
     """For people who are signed in."""
 
 
+@limited(code=lengths.IDENTIFIER)
+class AddAppForm(ActivateTOTPForm):
+    """Sets up an authenticator app."""
+
+
+class CredentialField(forms.JSONField):
+    """What a browser says for a passkey: the JSON of WebAuthn's `PublicKeyCredential.toJSON()`.
+
+    The library's forms expect some shapes of it, and fail for others.
+    """
+
+    widget = forms.HiddenInput
+
+    def __init__(self, answer: type[AuthenticationResponse | RegistrationResponse]) -> None:
+        super().__init__()
+        self.max_length = lengths.JSON
+        self.answer = answer
+
+    def to_python(self, value: str | None) -> Any:
+        """The object, which `answer` can read. Raises `ValidationError`."""
+        wrong = forms.ValidationError(self.error_messages["invalid"], code="invalid", params={"value": ""})
+        if value and len(value) > lengths.JSON:
+            raise wrong
+        try:
+            found = super().to_python(value)
+            if found is not None:
+                self.answer.from_dict(found)
+        except (TypeError, ValueError, LookupError, AttributeError, RecursionError, struct.error) as error:
+            raise wrong from error
+        return found
+
+
+class PasskeySignInForm(LoginWebAuthnForm):
+    credential = CredentialField(AuthenticationResponse)
+
+
+class SecondStepPasskeyForm(AuthenticateWebAuthnForm):
+    credential = CredentialField(AuthenticationResponse)
+
+
+class ProveByPasskeyForm(ReauthenticateWebAuthnForm):
+    """For people who are signed in."""
+
+    credential = CredentialField(AuthenticationResponse)
+
+
+@limited(name=60)
 class AddPasskeyForm(AddWebAuthnForm):
+    credential = CredentialField(RegistrationResponse)
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["name"].label, self.fields["name"].max_length = "Name", 60
+        self.fields["name"].label = "Name"
         alone = self.fields["passwordless"]
         alone.label = "Sign in with this passkey alone"
         alone.help_text = "Your device then checks your fingerprint, face or PIN."
@@ -239,8 +315,8 @@ class NoticesForm(EditForm):
     )
 
     def __init__(self, data: Any = None, *, user: User) -> None:
-        kinds = profile.mails_of(user)
-        wanted = [kind.value for kind in kinds if profile.wants_mail(user, kind)]
+        kinds = mails_of(user)
+        wanted = [kind.value for kind in kinds if wants_mail(user, kind)]
         super().__init__(data, initial={"mails": wanted})
         field: Any = self.fields["mails"]
         field.choices = [(kind.value, kind.label) for kind in kinds]

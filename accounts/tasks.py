@@ -1,55 +1,33 @@
-"""Work of accounts that happens behind a request, or daily.
-
-Mails are sent by a worker: the time that sending takes would tell which addresses have accounts.
-"""
+"""Work of accounts that happens behind a request, or daily."""
 
 from collections.abc import Sequence
 
 from celery import shared_task
 from django.utils import timezone
 
-from accounts.models import DeviceGrant, SignIn, User
-from accounts.services import confirmation, passwords, profile, second_factor, security_log, staff
+from accounts import email_keys
+from accounts.models import DeviceGrant, SignIn, Staff, User
+from accounts.services import (
+    confirmation,
+    outbox,
+    passwords,
+    profile,
+    second_factor,
+    security_log,
+    sender,
+    staff,
+)
 from accounts.sign_in.origins import Origin
 from accounts.sign_in.sessions import SessionStore
-from common.mails.letters import letter
-from common.mails.parts import from_rows
+from common.db.alone import alone
+from common.mails.letters import Letter, platform_frame
+from common.mails.parts import MailPart
 
 
 @shared_task
-def mail_password_reset(email: str) -> None:
-    passwords.send_password_reset(email=email)
-
-
-@shared_task
-def mail_confirmation(email: str, next_url: str = "") -> None:
-    for user in User.objects.filter(email=email, is_active=True):
-        confirmation.send_confirmation(user=user, next_url=next_url)
-
-
-@shared_task
-def mail_account_exists(email: str) -> None:
-    for user in User.objects.filter(email=email, is_active=True):
-        confirmation.send_account_exists(user=user)
-
-
-@shared_task
-def mail_new_email(user_id: str) -> None:
-    for user in User.objects.filter(pk=user_id, is_active=True):
-        profile.mail_new_email(user=user)
-
-
-@shared_task
-def mail_staff_invitation(staff_id: str) -> None:
-    staff.mail_invitation(staff_id=staff_id)
-
-
-@shared_task
-def send_mail(subject: str, parts: str | Sequence[Sequence[str]], to: str) -> None:
-    """`parts` are those of `common.mails.parts.as_rows`; a process of the version before sends the text."""
-    letter(
-        subject=subject, to=to, parts=from_rows([["quote", parts]] if isinstance(parts, str) else parts)
-    ).send()
+@alone
+def send_mails() -> None:
+    sender.send_due()
 
 
 @shared_task
@@ -71,3 +49,44 @@ def remove_ended_sign_ins() -> None:
     SignIn.objects.filter(expires_at__lt=now).delete()
     DeviceGrant.objects.filter(expires_at__lt=now).delete()
     second_factor.forget_old_wrong_codes()
+
+
+@shared_task
+def complete_email_keys() -> None:
+    email_keys.complete(User)
+
+
+# What processes of the version before send, during an upgrade
+
+
+@shared_task
+def mail_password_reset(email: str) -> None:
+    passwords.mail_reset(email=email)
+
+
+@shared_task
+def mail_confirmation(email: str, next_url: str = "") -> None:
+    confirmation.mail_confirmation(email=email, next_url=next_url)
+
+
+@shared_task
+def mail_account_exists(email: str) -> None:
+    confirmation.mail_account_exists(email=email)
+
+
+@shared_task
+def mail_new_email(user_id: str) -> None:
+    for user in User.objects.filter(pk=user_id).exclude(pending_email=""):
+        profile.mail_new_email(user=user)
+
+
+@shared_task
+def mail_staff_invitation(staff_id: str) -> None:
+    for row in Staff.objects.filter(pk=staff_id, user=None):
+        staff.mail_invitation(row)
+
+
+@shared_task
+def send_mail(subject: str, parts: Sequence[Sequence[str]], to: str) -> None:
+    said = [MailPart(*row) for row in parts]  # type: ignore[arg-type]
+    outbox.post(Letter(subject, to, said, platform_frame()), kind="account")

@@ -30,7 +30,8 @@ def known_timezones() -> frozenset[str]:
     return frozenset(available_timezones())
 
 
-def timezone_choices() -> list[tuple[str, list[tuple[str, str]]]]:
+@lru_cache(maxsize=1)
+def timezone_choices() -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
     """For a select: places by continent. It leaves out what names no place, such as `EST5EDT`, but keeps aliases such as
     `Asia/Calcutta`, because browsers report them."""
     regions: dict[str, list[tuple[str, str]]] = {"World": [("UTC", "UTC")]}
@@ -38,7 +39,7 @@ def timezone_choices() -> list[tuple[str, list[tuple[str, str]]]]:
         region, _, place = name.partition("/")
         if place and region not in ("Etc", "SystemV", "US"):
             regions.setdefault(region, []).append((name, timezone_label(place)))
-    return list(regions.items())
+    return tuple((region, tuple(places)) for region, places in regions.items())
 
 
 def timezone_label(name: str) -> str:

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import Count, Max, Min, QuerySet, Sum
 from django.utils import timezone
 
 from activity.models import DeprecatedUse
 from activity.services.retention import USE_KEPT
-from common.db.replica import may_lag
 from common.rest.deprecation import Deprecation, deprecated_operations
 from marketplace.models import App
 
@@ -30,16 +29,14 @@ class OperationUse:
     latest: Sequence[DeprecatedUse]
 
 
-def recent_use() -> QuerySet[DeprecatedUse]:
+def recent_use(now: Any = None) -> QuerySet[DeprecatedUse]:
     """Of operations that are deprecated now, by installations that called them in the last 30 days."""
-    return DeprecatedUse.objects.filter(
-        operation__in=list(deprecated_operations()), last_at__gte=timezone.now() - USE_KEPT
-    )
+    since = (now or timezone.now()) - USE_KEPT
+    return DeprecatedUse.objects.filter(operation__in=list(deprecated_operations()), last_at__gte=since)
 
 
-@may_lag
 def deprecated_use(app: App) -> list[OperationUse]:
-    """What stops first comes first. No statement while nothing is deprecated."""
+    """Operations that stop first come first. No statement while nothing is deprecated."""
     deprecations = deprecated_operations()
     if not deprecations:
         return []

@@ -4,28 +4,31 @@ A delivery is one entry, at the time when it was created, with its last attempt.
 list doesn't shift under the reader, and a late page costs as much as the first.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import DateTimeField, F, Q, QuerySet, UUIDField
 from django.utils import timezone
 
 from activity.models import ApiCall, LogGap
 from activity.services.retention import KEPT
+from common import places
+from common.db.compiled import AmongIds, Compiled, Param
 from common.db.finders import get_or_not_found
 from common.ids import first_id_at, moment_of, parse_id
+from common.places import Work
 from extensions.enums import SKIPPED, CallOutcome, ExtensionType
 from extensions.models import Definition, HookCall
 from installations.models import Installation, with_versions
 from marketplace.models import App
 from stores.hookpoints import HookPoint
 from webhooks.catalogue import EVENTS
-from webhooks.enums import DeliveryStatus
+from webhooks.enums import FAILING, DeliveryStatus
 from webhooks.models import Delivery, Webhook
-from webhooks.queries import attach_last_attempts
+from webhooks.queries import delivery_rows
 
 PAGE: Final = 50
 SEARCHED: Final = 20_000  # calls, for a text
@@ -37,7 +40,6 @@ KINDS: Final = (API, HOOK, WEBHOOK)  # entries of the same time are in this orde
 FAILED: Final = "failed"
 CLASSES: Final = {"2xx": (200, 299), "3xx": (300, 399), "4xx": (400, 499), "5xx": (500, 599)}
 _LONGER_THAN_A_WINDOW: Final = timedelta(seconds=120)  # a request counts a little after its time
-_FAILED_DELIVERIES: Final = (DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +62,17 @@ class ActivityQuery:
         return self != ActivityQuery()
 
 
-@dataclass(frozen=True, slots=True)
-class FeedPosition:
+class FeedPosition(NamedTuple):
     """The place of an entry in the list."""
 
     at: datetime
     kind: str
     id: UUID
+
+    @property
+    def order(self) -> tuple[datetime, int, UUID]:
+        """Greater is newer."""
+        return self.at, -KINDS.index(self.kind), self.id
 
     def __str__(self) -> str:
         micros = int((self.at - _EPOCH) / timedelta(microseconds=1))
@@ -88,21 +94,22 @@ def parse_position(text: str | None) -> FeedPosition | None:
 
 @dataclass(frozen=True, slots=True)
 class ActivityEntry:
-    """One row of the list. `row` is an `ApiCall`, a `HookCall` or a `Delivery` with `last_attempt`."""
+    """One row of the list. `row` is an `ApiCallRow`, a `HookRow` or a `DeliveryRow`."""
 
-    kind: str
-    at: datetime
-    id: UUID
+    position: FeedPosition
     row: Any
 
     @property
-    def position(self) -> FeedPosition:
-        return FeedPosition(self.at, self.kind, self.id)
+    def kind(self) -> str:
+        return self.position.kind
 
     @property
-    def order(self) -> tuple[datetime, int, UUID]:
-        """Greater is newer."""
-        return self.at, -KINDS.index(self.kind), self.id
+    def at(self) -> datetime:
+        return self.position.at
+
+    @property
+    def id(self) -> UUID:
+        return self.position.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,37 +119,90 @@ class ActivityPage:
 
 
 def page(
-    app: App, filters: ActivityQuery, *, before: FeedPosition | None = None, now: datetime | None = None
+    app: App,
+    filters: ActivityQuery,
+    *,
+    before: FeedPosition | None = None,
+    limit: int = PAGE,
+    now: datetime | None = None,
 ) -> ActivityPage:
     """The newest entries, or those before a position."""
     since = max(filters.since or _EPOCH, (now or timezone.now()) - KEPT)
-    found = _merged(app, filters, since, before=before, limit=PAGE + 1)
-    entries = found[:PAGE]
-    attach_last_attempts(entry.row for entry in entries if entry.kind == WEBHOOK)
-    return ActivityPage(entries, has_older=len(found) > PAGE)
+    found = _merged(app, filters, since, before=before, limit=limit + 1)
+    return ActivityPage(_read(found[:limit]), has_older=len(found) > limit)
+
+
+def _read(positions: Sequence[FeedPosition]) -> list[ActivityEntry]:
+    """The rows of a page, one statement for each kind. One that retention has just deleted is left out."""
+    rows: dict[UUID, Any] = {}
+    reads: dict[str, Callable[[list[UUID]], Iterable[Any]]] = {
+        API: lambda ids: (ApiCallRow(*row) for row in _CALLS.rows(ids=ids)),
+        HOOK: lambda ids: (HookRow(*row) for row in _HOOK_CALLS.rows(ids=ids)),
+        WEBHOOK: delivery_rows,
+    }
+    for kind, read in reads.items():
+        if ids := [each.id for each in positions if each.kind == kind]:
+            rows |= {row.pk: row for row in read(ids)}
+    return [ActivityEntry(each, rows[each.id]) for each in positions if each.id in rows]
+
+
+class ApiCallRow(NamedTuple):
+    pk: UUID
+    business_id: UUID
+    store: str
+    is_test: bool
+    duration_ms: int
+    method: str
+    path: str
+    status: int
+    message: str
+
+
+class HookRow(NamedTuple):
+    pk: UUID
+    business_id: UUID
+    store: str
+    is_test: bool
+    duration_ms: int
+    hook_point: str
+    outcome: str
+    http_status: int | None
+    problem: str
+    fallback: str
+    request_id: UUID | None
+
+
+# The first fields of both.
+_COMMON: Final = (
+    "pk", "installation__business", "installation__business__name", "installation__is_test", "duration_ms",
+)  # fmt: skip
+_CALLS: Final = Compiled(
+    lambda: ApiCall.objects.filter(AmongIds("id", "ids")).values_list(*_COMMON, *ApiCallRow._fields[5:])
+)
+_HOOK_CALLS: Final = Compiled(
+    lambda: HookCall.objects.filter(AmongIds("id", "ids")).values_list(*_COMMON, *HookRow._fields[5:])
+)
 
 
 def count_newer(app: App, filters: ActivityQuery, *, after: FeedPosition, most: int) -> int:
     """How many entries are newer than a position, at most `most`."""
     found = _merged(app, filters, after.at, before=None, limit=most + 1)
-    order = ActivityEntry(after.kind, after.at, after.id, None).order
-    return min(most, sum(entry.order > order for entry in found))
+    return min(most, sum(each.order > after.order for each in found))
 
 
 def gaps_of(app: App) -> list[LogGap]:
     """What the log of the last seven days lacks, newest first."""
-    return list(LogGap.objects.filter(app=app, until__gte=timezone.now() - KEPT).order_by("-until")[:10])
+    return _GAPS.rows(limit=10, app=app.pk, since=timezone.now() - KEPT)
 
 
-def endpoints_of(app: App) -> dict[str, list[str]]:
-    """By kind: the routes among the newest calls, the hooks of the manifest, and all events."""
-    newest = ApiCall.objects.filter(app=app).order_by("-at", "-id").values("route")[:SEEN]
-    routes = {each["route"] for each in newest if each["route"]}
-    return {
-        API: sorted(routes),
-        HOOK: [definition.key for definition in _hooks(app)],
-        WEBHOOK: list(EVENTS),
+def endpoints_of(app: App, kind: str = "") -> dict[str, list[str]]:
+    """By kind, or of one kind: the routes among the newest calls, the hooks of the manifest, and all events."""
+    reads: dict[str, Callable[[], list[str]]] = {
+        API: lambda: sorted({route for (route,) in _ROUTES.rows(limit=SEEN, app=app.pk) if route}),
+        HOOK: lambda: [key for _, key in _HOOKS.rows(app=app.pk)],
+        WEBHOOK: lambda: list(EVENTS),
     }
+    return {each: read() for each, read in reads.items() if kind in ("", each)}
 
 
 def call_of_app(app: App, call_id: object) -> ApiCall:
@@ -172,15 +232,17 @@ def used_in_window(call: ApiCall) -> list[tuple[str, str, int]]:
 
 def _merged(
     app: App, filters: ActivityQuery, since: datetime, *, before: FeedPosition | None, limit: int
-) -> list[ActivityEntry]:
+) -> list[FeedPosition]:
+    """By values alone: most rows are of entries that the page doesn't show."""
     kinds = [filters.kind] if filters.kind else list(KINDS)
     of_endpoint = _kind_of(filters.endpoint)
     sources = {API: _calls, HOOK: _hook_calls, WEBHOOK: _deliveries}
-    entries: list[ActivityEntry] = []
+    found: list[FeedPosition] = []
     for kind in kinds:
         if of_endpoint in ("", kind):
-            entries += sources[kind](app, filters, since, before, limit)
-    return sorted(entries, key=lambda entry: entry.order, reverse=True)[:limit]
+            rows = sources[kind](app, filters, since, before, limit)
+            found += [FeedPosition(at, kind, pk) for at, pk in rows]
+    return sorted(found, key=lambda each: each.order, reverse=True)[:limit]
 
 
 def _kind_of(endpoint: str) -> str:
@@ -205,7 +267,7 @@ def _before(kind: str, at: str, before: FeedPosition | None) -> Q:
 
 def _calls(
     app: App, filters: ActivityQuery, since: datetime, before: FeedPosition | None, limit: int
-) -> Iterable[ActivityEntry]:
+) -> Iterable[tuple[datetime, UUID]]:
     rows = ApiCall.objects.filter(_before(API, "at", before), app=app, at__gte=since)
     if filters.installation:
         rows = rows.filter(installation=filters.installation)
@@ -218,10 +280,7 @@ def _calls(
         rows = rows.filter(status__range=(low, high))
     if filters.text:
         rows = _with_text(rows, filters.text)
-    lean = rows.select_related("installation__business").defer(
-        "request_body", "response_body", "installation__webhook_secret"
-    )
-    return [ActivityEntry(API, row.at, row.pk, row) for row in lean.order_by("-at", "-id")[:limit]]
+    return rows.order_by("-at", "-id").values_list("at", "pk")[:limit]
 
 
 def _with_text(rows: QuerySet[ApiCall], text: str) -> QuerySet[ApiCall]:
@@ -229,6 +288,7 @@ def _with_text(rows: QuerySet[ApiCall], text: str) -> QuerySet[ApiCall]:
     wanted = parse_id(text.lower())
     if wanted:
         return rows.filter(Q(pk=wanted) | Q(trace_id=wanted) | Q(path__contains=str(wanted)))
+    places.require(Work.SEARCH)
     newest = rows.order_by("-at", "-id").values("pk")[:SEARCHED]
     part = Q(path__icontains=text) | Q(message__icontains=text) | Q(error_code=text) | Q(idempotency_key=text)
     return ApiCall.objects.filter(part, pk__in=newest)
@@ -236,9 +296,11 @@ def _with_text(rows: QuerySet[ApiCall], text: str) -> QuerySet[ApiCall]:
 
 def _hook_calls(
     app: App, filters: ActivityQuery, since: datetime, before: FeedPosition | None, limit: int
-) -> Iterable[ActivityEntry]:
-    """One query for each hook, since the index is by hook."""
-    rows = HookCall.objects.filter(_before(HOOK, "called_at", before), called_at__gte=since)
+) -> Iterable[tuple[datetime, UUID]]:
+    """One query for each hook, since the index is by hook. An id is made after its call, and leaves out older partitions."""
+    rows = HookCall.objects.filter(
+        _before(HOOK, "called_at", before), called_at__gte=since, id__gte=first_id_at(since)
+    )
     if filters.installation:
         rows = rows.filter(installation=filters.installation)
     if filters.until:
@@ -254,24 +316,17 @@ def _hook_calls(
             if wanted
             else Q(problem__icontains=filters.text) | Q(hook_point__icontains=filters.text)
         )
-    found: list[ActivityEntry] = []
-    for definition in _hooks(app):
-        if filters.endpoint in ("", definition.key):
-            of_hook = rows.filter(definition=definition).select_related("installation__business")
-            lean = of_hook.defer("answer_excerpt", "installation__webhook_secret").order_by(
-                "-called_at", "-id"
-            )
-            found += [ActivityEntry(HOOK, row.called_at, row.pk, row) for row in lean[:limit]]
+    found: list[tuple[datetime, UUID]] = []
+    for pk, key in _HOOKS.rows(app=app.pk):
+        if filters.endpoint in ("", key):
+            of_hook = rows.filter(definition=pk).order_by("-called_at", "-id")
+            found += of_hook.values_list("called_at", "pk")[:limit]
     return found
-
-
-def _hooks(app: App) -> QuerySet[Definition]:
-    return Definition.objects.filter(app=app, type=ExtensionType.HOOK).order_by("key")
 
 
 def _deliveries(
     app: App, filters: ActivityQuery, since: datetime, before: FeedPosition | None, limit: int
-) -> Iterable[ActivityEntry]:
+) -> Iterable[tuple[datetime, UUID]]:
     """By id, which begins with the time, to the millisecond: an index has the ids of an app in this order."""
     rows = Delivery.objects.filter(app_id=app.pk, id__gte=first_id_at(since))
     if filters.until:
@@ -282,10 +337,8 @@ def _deliveries(
     if filters.installation:
         own = Webhook.objects.filter(installation=filters.installation, installation__app=app)
         rows = rows.filter(webhook__in=list(own.values_list("pk", flat=True)))
-    ids = list(_matching(rows, filters).order_by("-id").values_list("pk", flat=True)[:limit])
-    around = Delivery.objects.filter(pk__in=ids).select_related("event", "webhook__installation__business")
-    lean = around.defer("event__data", "webhook__secret", "webhook__installation__webhook_secret")
-    return [ActivityEntry(WEBHOOK, moment_of(row.pk), row.pk, row) for row in lean]
+    ids = _matching(rows, filters).order_by("-id").values_list("pk", flat=True)[:limit]
+    return [(moment_of(pk), pk) for pk in ids]
 
 
 def _matching(rows: QuerySet[Delivery], filters: ActivityQuery) -> QuerySet[Delivery]:
@@ -294,7 +347,7 @@ def _matching(rows: QuerySet[Delivery], filters: ActivityQuery) -> QuerySet[Deli
     if filters.status == "2xx":
         rows = rows.filter(status=DeliveryStatus.SUCCEEDED)
     elif filters.status:
-        rows = rows.filter(status__in=_FAILED_DELIVERIES)
+        rows = rows.filter(status__in=FAILING)
         if filters.status != FAILED:
             rows = rows.filter(
                 attempts__number=F("attempt_count"), attempts__http_status__range=CLASSES[filters.status]
@@ -308,11 +361,28 @@ def _matching(rows: QuerySet[Delivery], filters: ActivityQuery) -> QuerySet[Deli
     return rows
 
 
-def installations_of(app: App, *, most: int, named: object = None) -> list[Installation]:
-    """Choices for a drop-down: the newest installations, and always the one that is named."""
-    rows = app.installations.select_related("business").defer("webhook_secret")
-    found = list(rows.order_by("-id")[:most])
+def stores_of(app: App, *, most: int, named: object = None) -> list[tuple[UUID, str]]:
+    """Choices for a drop-down: the newest installations with their store's name, and always the one that is named."""
+    found = _STORES.rows(limit=most, app=app.pk)
     wanted = parse_id(named)
-    if wanted and all(each.pk != wanted for each in found):
-        found[:0] = rows.filter(pk=wanted)
+    if wanted and all(pk != wanted for pk, _ in found):
+        found[:0] = app.installations.filter(pk=wanted).values_list("pk", "business__name")
     return found
+
+
+# What every list of them asks.
+_APP: Final[Any] = Param("app", UUIDField())
+_STORES: Final = Compiled(
+    lambda: Installation.objects.filter(app=_APP).order_by("-id").values_list("pk", "business__name")
+)
+_ROUTES: Final = Compiled(
+    lambda: ApiCall.objects.filter(app=_APP).order_by("-at", "-id").values_list("route")
+)
+_HOOKS: Final = Compiled(
+    lambda: (
+        Definition.objects.filter(app=_APP, type=ExtensionType.HOOK).order_by("key").values_list("pk", "key")
+    )
+)
+_GAPS: Final = Compiled(
+    lambda: LogGap.objects.filter(app=_APP, until__gte=Param("since", DateTimeField())).order_by("-until")
+)

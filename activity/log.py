@@ -1,7 +1,7 @@
 """The queue between requests and the log: a request appends to it, and a thread of the process writes batches.
 
-A request never waits: a full queue drops the call and counts it. What the thread writes, and in which transaction, is in
-`activity.services.writing`; when it writes, in `common.processes.write_behind`.
+A request never waits: a full queue drops the call and counts it. The thread's rows and transactions are in `activity.services.writing`; when it
+writes, in `common.processes.write_behind`.
 """
 
 import atexit

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from activity.models import ScopeUse
 from activity.services.retention import USE_KEPT
-from common.db.replica import may_lag
+from common.db.totals import found_in
 from marketplace.models import App
 from marketplace.scopes import SCOPES, Scope
 from webhooks.models import Webhook
@@ -39,7 +39,6 @@ class Usage:
         return bool(self.routes or self.events)
 
 
-@may_lag
 def scope_use(app: App) -> list[Usage]:
     """Calls of all installs, test installs included."""
     since = (timezone.now() - USE_KEPT).date() + timedelta(days=1)
@@ -64,7 +63,7 @@ def events_heard(app: App, scopes: Iterable[str], *, in_stores: bool = False) ->
     rows = Webhook.objects.kept().receiving().filter(installation__app=app, installation__uninstalled_at=None)
     if in_stores:
         rows = rows.filter(installation__is_test=False, installation__business__is_sandbox=False)
-    lists = rows.order_by().values_list("events", "is_app_defined").distinct()
+    lists = found_in(rows, rows.order_by().values_list("events", "is_app_defined").distinct())
     every = [event for name in scopes for event in SCOPES[name].events]
     default = app.webhook_events or every
     return {event for events, _ in lists for event in (events or default)}

@@ -1,21 +1,21 @@
 """Which of its permissions an app uses, for people who decide about it. What was seen in stores, never a promise."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.db.migrations.recorder import MigrationRecorder
-from django.db.models import Exists, OuterRef, QuerySet, Subquery, Value
+from django.db.models import Exists, OuterRef, UUIDField, Value
 from django.utils import timezone
 
 from activity.models import StoreScopeUse
 from activity.scope_use import events_heard
 from activity.services.retention import USE_IN_STORE_KEPT, USE_KEPT
-from common.db.replica import may_lag
-from installations.models import HistoryEntry, Installation
+from common.db.compiled import Compiled, Param
+from installations.models import Installation
 from marketplace.models import App
 from marketplace.scopes import SCOPES, in_order
 
@@ -41,7 +41,6 @@ class UseInStores:
         return len(self.used) + len(self.unused)
 
 
-@may_lag
 def use_in_stores(app: App, scopes: Collection[str]) -> UseInStores | None:
     """None while no store has had the app for 30 days and nothing was used, or if calls of these days weren't logged: then
     nothing can be said. Two statements.
@@ -69,24 +68,19 @@ def use_in_stores(app: App, scopes: Collection[str]) -> UseInStores | None:
     return UseInStores(in_order(used), in_order(set(scopes) - used))
 
 
-def with_last_uses(entries: "QuerySet[HistoryEntry]") -> "QuerySet[HistoryEntry]":
-    """The entries of an installation's history, each with what `last_uses` reads, so that a page needs no statement for it."""
-    uses = StoreScopeUse.objects.filter(installation=OuterRef("installation"))
-    days = {_last_use_of(name): Subquery(uses.filter(scope=name).values("last_day")) for name in SCOPES}
-    return entries.annotate(**days)
+def last_uses(installation: Installation) -> dict[str, date]:
+    """The last UTC day on which the app used each scope in its store, without those that it never used."""
+    return dict(_LAST_USES.rows(installation=installation.pk))
 
 
-def last_uses(entries: Iterable[HistoryEntry]) -> dict[str, date]:
-    """The last UTC day on which the app used each scope in its store, without those that it never used. Any entry knows it."""
-    entry = next(iter(entries), None)
-    days = {name: getattr(entry, _last_use_of(name), None) for name in SCOPES}
-    return {name: day for name, day in days.items() if day is not None}
+_LAST_USES: Final[Compiled[Any]] = Compiled(
+    lambda: StoreScopeUse.objects.filter(installation=Param("installation", UUIDField())).values_list(
+        "scope", "last_day"
+    ),
+    prepared_as="activity_last_uses",
+)
 
 
 def unused_since(installation: Installation, now: datetime) -> datetime:
     """From when on a use in this store would be known: from the install, if that was later than the first record."""
     return max(installation.installed_at, recorded_since(), now - USE_IN_STORE_KEPT)
-
-
-def _last_use_of(scope: str) -> str:
-    return f"last_use_of_{scope}"

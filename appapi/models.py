@@ -4,6 +4,7 @@ from django.db import models
 from django.utils import timezone
 
 from appapi.enums import ExportResource, ExportStatus
+from common.db.leases import LeaseField
 from common.ids import new_id
 from installations.models import Installation
 
@@ -11,15 +12,14 @@ from installations.models import Installation
 class IdempotencyKey(models.Model):
     """The first response to a request with an `Idempotency-Key`, kept for 24 hours.
 
-    Changed only by `appapi.services.idempotency`. Each try leases the row until `lease_until`, which also identifies
-    the try: one that finds another value there has been overtaken and must change nothing. `status` and `body` are
-    written in the same transaction as the request's own changes.
+    Changed only by `appapi.services.idempotency`. Each try has a lease of the row. `status` and `body` are written in the
+    same transaction as the request's own changes.
     """
 
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=255)
     request_digest = models.CharField(max_length=64, help_text="SHA-256 of the canonical request, in hex.")
-    lease_until = models.DateTimeField(null=True, help_text="Empty: no try is under way.")
+    lease_until = LeaseField(null=True, help_text="Empty: no try is under way.")
     status = models.PositiveSmallIntegerField(null=True, help_text="Empty: there is no answer yet.")
     body = models.TextField(blank=True, help_text="JSON, byte for byte as it was answered.")
     error_code = models.CharField(max_length=60, blank=True, db_default="", help_text="Of an error.")
@@ -38,15 +38,14 @@ class IdempotencyKey(models.Model):
 class Export(models.Model):
     """All records of a list as one file, for an app's first sync.
 
-    Changed only by `appapi.services.exports`. A worker leases a pending row until `lease_until`, which also identifies
-    the try, as for idempotency keys.
+    Changed only by `appapi.services.exports`. A worker takes a lease of a pending row.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="+", db_index=False)
     resource = models.CharField(max_length=8, choices=ExportResource.choices)
     status = models.CharField(max_length=7, choices=ExportStatus.choices, default=ExportStatus.PENDING)
-    lease_until = models.DateTimeField(null=True)
+    lease_until = LeaseField(null=True)
     rows = models.PositiveIntegerField(null=True)
     etag = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the file, in hex.")
     feed_cursor = models.TextField(blank=True, help_text="Where the feed goes on from the file.")

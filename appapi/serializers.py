@@ -6,13 +6,13 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final, cast
 
-from django.core.validators import EmailValidator
 from rest_framework import serializers
 
 from appapi.enums import ExportResource, ExportStatus
-from common import money
+from common import lengths, money
+from common.contacts import validate_email, validate_phone
 from common.rest.fields import Boolean, Choice, Identifier, Integer, Moment, Number, Object, StringList, Text
-from common.rest.query import MAX_TEXT
+from common.rest.query import MAX_NAMES, MAX_TEXT
 from installations.limits import MAX_QUANTITY
 from marketplace.scopes import SCOPES
 from stores.dashboard import DEFAULT_DAYS as DAYS
@@ -26,7 +26,6 @@ from webhooks.serializers import InstallationId
 
 CURSOR: Final = "_T_rPJJQt5dKm1KLaWNjIaRhtV71W3vq_YCamp6SW3mmNC-g_biylNl_xhA9kgibJfpeAw"
 EXAMPLE_URL: Final = "https://platform.example/app-api/exports/01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a11"
-IS_EMAIL = EmailValidator("Must be an e-mail address.")
 MAX_AMOUNT = 1_000_000_000_000  # major units; a float still has exact decimals there
 
 
@@ -95,9 +94,16 @@ class ItemBody(serializers.Serializer):
 
 
 class CustomerBody(Body):
-    name = Text("The customer's name.", "Kim Lee", max_length=120)
-    email = OptionalText("An e-mail address.", "kim@example.com", max_length=254, validators=[IS_EMAIL])
-    phone = OptionalText("A phone number. One of the two is required.", "+1 555 0100", max_length=40)
+    name = Text("The customer's name.", "Kim Lee", max_length=lengths.PERSON)
+    email = OptionalText(
+        "An e-mail address.", "kim@example.com", max_length=lengths.EMAIL, validators=[validate_email]
+    )
+    phone = OptionalText(
+        "A phone number. One of the two is required.",
+        "+1 555 0100",
+        max_length=lengths.PHONE,
+        validators=[validate_phone],
+    )
 
     schema: Final = {"anyOf": [given("email"), given("phone")]}
 
@@ -113,10 +119,12 @@ class OrderBody(Body):
     items: Any = serializers.ListSerializer(child=ItemBody(), allow_empty=False, max_length=MAX_LINES)
     customer = CustomerBody(help_text="Who orders.")
     deliveryMethod = Choice(DeliveryMethod.choices, "How the goods get there.", "DELIVERY")
-    address = OptionalText("Required for DELIVERY.", "1 Harbour Street", max_length=1000)
-    paymentMethod = Identifier("CASH, CARD, or an id that the checkout offers.", "CASH", max_length=200)
+    address = OptionalText("Required for DELIVERY.", "1 Harbour Street", max_length=lengths.ADDRESS)
+    paymentMethod = Identifier(
+        "CASH, CARD, or an id that the checkout offers.", "CASH", max_length=lengths.NAME
+    )
     promoDiscount = OptionalAmount("In major units, at most the subtotal.", 0)
-    note = OptionalText("For the merchant.", "Please ring twice.", max_length=2000)
+    note = OptionalText("For the merchant.", "Please ring twice.", max_length=lengths.NOTE)
 
     schema: Final = {
         "if": {"properties": {"deliveryMethod": {"const": "DELIVERY"}}, "required": ["deliveryMethod"]},
@@ -213,11 +221,17 @@ _ANY_EVENT: Final = f"(?:{'|'.join(map(re.escape, SUBSCRIBABLE))})"
 
 
 class FeedFilters(serializers.Serializer):
-    after = Identifier("The cursor to go on from: the last `nextCursor`.", CURSOR, required=False)
+    after = Identifier(
+        "The cursor to go on from: the last `nextCursor`.",
+        CURSOR,
+        required=False,
+        max_length=lengths.IDENTIFIER,
+    )
     type = Identifier(
         "Only these events, separated by commas.",
         "order.created,order.cancelled",
         required=False,
+        max_length=MAX_NAMES,
         schema={"pattern": f"^{_ANY_EVENT}(?:,{_ANY_EVENT})*$"},
     )
     limit = Integer("At most this many; more than 500 is lowered to 500.", 100, default=100, min_value=1)

@@ -40,6 +40,7 @@ BENCHMARKS = {
     "approval": "benchmarks.approval.approvals",
     "portal": "benchmarks.portal.portal",
     "merchant": "benchmarks.merchant.merchant",
+    "storefront": "benchmarks.storefront.storefront",
     "export-size": "benchmarks.exports.export_size",
     "export-seam": "benchmarks.exports.export_seam",
     "feed-page": "benchmarks.feed.feed_page",

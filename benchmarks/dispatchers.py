@@ -90,7 +90,7 @@ def dispatching(folder: Path, count: int = 2) -> Iterator[Dispatchers]:
 
 @contextmanager
 def celery(folder: Path) -> Iterator[Dispatchers]:
-    """`manage.py work` and `manage.py schedule`, as docs/operations.md starts them."""
+    """`manage.py work` and `manage.py schedule`, as docs/operations-install.md starts them."""
     with ExitStack() as stack:
         worker = stack.enter_context(started(folder, "worker", "manage.py", "work"))
         state = str(folder / "schedule")

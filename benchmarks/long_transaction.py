@@ -2,7 +2,7 @@
 
 PostgreSQL can't remove a row version that an open transaction might still read. Every delivery leaves several, so each
 peek and claim has more of them to step over, the longer the transaction lasts. The goal is a time, not a ratio: databases
-are to end such transactions (docs/operations.md).
+are to end such transactions (docs/operations-run.md).
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Server time of the merchant's pages of a store with 10,000 orders and as many products, to one with 100 (`portal.py` measures)."""
+"""The merchant's pages of a store with 10,000 orders and as many products, and of one with 100, to a stock page (`pages.py` measures)."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -10,8 +10,9 @@ from accounts.enums import Role
 from accounts.models import Business
 from benchmarks import shops
 from benchmarks.options import Options
-from benchmarks.portal import FEW, browser_of, measured
+from benchmarks.pages import FEW, FRAME, Area, Asked, browser_of, stock_page
 from benchmarks.results import Row
+from installations.models import Installation
 from merchants.constants import NAMED_BY
 from stores.enums import OrderStatus
 from stores.models import Order, OrderItem, Product, StoreTotals
@@ -35,22 +36,52 @@ PAGES: Final = {
     "products of a category": "products/?category=Category+7",
     "products by name": "products/?q=Product+77",
     "products, a word that is nowhere": "products/?q=zeppelin",
+    "one order": "orders/{order}/",
+    "one product": "products/{product}/",
+    "apps": "apps/",
+    "one app": "apps/{installation}/",
+    "notices": "notices/",
+    "reviews": "reviews/",
+    "customers": "customers/",
+    "scripts": "scripts/",
+    "staff": "staff/",
+    "settings": "store/",
 }
+FRAME_OF: Final = "pages/"  # an empty list: nothing but the frame
+APPS: Final = 8
 SPAN: Final = timedelta(days=120)
 
 
 def merchant(options: Options) -> Iterator[Row]:
-    """Every list of a store, each way to narrow it, and the home page."""
-    rows, times = (1_000, 5) if options.quick else (10_000, 20)
+    """Every list of a store, each way to narrow it, details, forms, and the home page. The store has some apps."""
+    rows = 1_000 if options.quick else 10_000
     owner = shops.user(Role.MERCHANT)
-    few, many = (_seed(owner, count) for count in (FEW, rows))
-    client = browser_of(owner)
-    for name, text in PAGES.items():
-        path = f"/merchant/{text}{'&' if '?' in text else '?'}{NAMED_BY}="
-        yield measured("Merchant", name, client, path + few.slug, path + many.slug, times, rows)
+    few, many = (seed(owner, count) for count in (FEW, rows))
+    with stock_page(options) as stock:
+        area, client = Area("Merchant", options, stock, rows), browser_of(owner)
+        yield area.row(
+            Asked(
+                "the frame: a list without rows", client, _path(few, FRAME_OF), _path(many, FRAME_OF), FRAME
+            )
+        )
+        for name, text in PAGES.items():
+            yield area.row(Asked(name, client, _path(few, text), _path(many, text)))
+        yield area.slowest()
+        yield from area.served()
 
 
-def _seed(owner: Any, rows: int) -> Business:
+def _path(shop: Business, text: str) -> str:
+    """`text` with the ids of this store filled in."""
+    order, product = (
+        Order.objects.filter(business=shop).latest("id"),
+        Product.objects.filter(business=shop).latest("id"),
+    )
+    app = Installation.objects.filter(business=shop).latest("id")
+    found = text.format(order=order.pk, product=product.pk, installation=app.pk)
+    return f"/merchant/{found}{'&' if '?' in found else '?'}{NAMED_BY}={shop.slug}"
+
+
+def seed(owner: Any, rows: int) -> Business:
     shop = Business.objects.create(owner=owner, name=f"Shop of {rows}", slug=f"shop-of-{rows}-{owner.pk}")
     Product.objects.bulk_create(
         Product(
@@ -73,5 +104,7 @@ def _seed(owner: Any, rows: int) -> Business:
         for order in orders
         for number in range(2)
     )
+    developer = shops.user(Role.DEVELOPER)
+    Installation.objects.bulk_create(shops.installation(shops.app(developer), shop) for _ in range(APPS))
     StoreTotals.objects.update_or_create(business=shop, defaults={"orders": rows, "products": rows})
     return shop

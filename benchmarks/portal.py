@@ -1,34 +1,24 @@
-"""Server time of the portal's pages for an app with 100,000 installations and deliveries, to one with 100.
+"""The portal's pages of an app with 100,000 installations and deliveries, and of one with 100, to a stock page (`pages.py` measures).
 
-Asked by the test client: session, queries and template, without a socket. Two pages that differ only in the app are asked by
-turns. The figure is the 95th percentile of the processors' time, of this process and of PostgreSQL, which other load on the
-machine hardly lengthens. A third app has as many newer deliveries, as a site with other busy apps does.
+A third app has as many newer deliveries, as a site with other busy apps does.
 """
 
-import os
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from importlib import import_module
-from pathlib import Path
-from statistics import quantiles
 from typing import Any, Final
 
 import orjson
-from django.conf import settings
 from django.core.cache import cache
-from django.core.management import call_command
 from django.db import connection
-from django.test import Client
 from django.utils import timezone
 
 from accounts.enums import Role
-from accounts.models import Business, User
+from accounts.models import Business
 from benchmarks import shops
 from benchmarks.options import Options
-from benchmarks.processes import Failed
-from benchmarks.results import Goal, Row, number
+from benchmarks.pages import FEW, FRAME, SLOWEST, Area, Asked, browser_of, stock_page
+from benchmarks.results import Row
 from common.db import partitions
 from common.ids import id_at
 from extensions.models import HookCall
@@ -38,9 +28,8 @@ from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
 from webhooks.services import counting
 
-FEW: Final = 100
 SPAN: Final = timedelta(days=29)
-GOAL: Final = Goal(200, 100, unit=" ms")
+FRAME_OF: Final = "credentials/"  # asks nothing of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +63,7 @@ PAGES: Final = {
     "hooks": "hooks/",
     "one hook": f"hooks/{HookPoint.SHIPPING_RATES}/",
     "versions": "versions/",
-    "credentials": "credentials/",
+    "deleting the app": "delete/",
     "review": "review/",
     "logs": "logs/",
     "logs of one store": "logs/?installation={installation}",
@@ -114,7 +103,7 @@ FIGURES: Final = {
 
 def portal(options: Options) -> Iterator[Row]:
     """Every page that shows rows of an app."""
-    rows, times = (2_000, 5) if options.quick else (100_000, 20)
+    rows = 2_000 if options.quick else 100_000
     shops.forget_deliveries()
     developer, stranger = shops.user(Role.DEVELOPER), shops.user(Role.DEVELOPER)
     for owner in (developer, stranger):
@@ -122,82 +111,28 @@ def portal(options: Options) -> Iterator[Row]:
     now = timezone.now()
     for weeks in range(6):
         partitions.make_ahead(Event, Delivery, Attempt, now=now - timedelta(weeks=weeks))
+    for days in range(SPAN.days + 1):
+        partitions.make_ahead(HookCall, now=now - timedelta(days=days))
     few, many = (_seed(developer, count, now - SPAN, now) for count in (FEW, rows))
     quiet, busy = (_seed(stranger, count, now - timedelta(days=2), now) for count in (FEW, rows))
     counting.count_recent()
-    client = browser_of(developer)
-    yield measured("Portal", "apps", client, "/portal/", "/portal/", times, rows)
-    for name, text in PAGES.items():
-        yield measured("Portal", name, client, few.path(text), many.path(text), times, rows)
-    client = browser_of(stranger)
-    for name, text in FIGURES.items():
-        yield measured(
-            "Portal", name, client, quiet.path(text), busy.path(text), times, rows, before=cache.clear
+    with stock_page(options) as stock:
+        area = Area("Portal", options, stock, rows)
+        client = browser_of(developer)
+        yield area.row(
+            Asked("the frame: credentials", client, few.path(FRAME_OF), many.path(FRAME_OF), FRAME)
         )
-
-
-def browser_of(person: User) -> Client:
-    """Signed in at a process as ready as a web process is. After the tables have been filled."""
-    call_command("collectstatic", interactive=False, verbosity=0)
-    settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE")
-        cursor.execute("SET max_parallel_workers_per_gather = 0")  # its workers' time isn't measured
-    client = Client(headers={"accept": "text/html"})
-    client.force_login(person)
-    import_module("config.wsgi")  # which loads all pages
-    return client
-
-
-def measured(
-    area: str,
-    name: str,
-    client: Client,
-    few: str,
-    many: str,
-    times: int,
-    rows: int,
-    *,
-    before: Callable[[], object] = lambda: None,
-) -> Row:
-    """The 95th percentile of two paths, asked by turns: of something small, and of something with `rows` rows.
-
-    `before` is called before each request, and isn't measured.
-    """
-    taken: tuple[list[float], list[float]] = ([], [])
-    statements = 0
-
-    def counted(execute: Any, *args: Any) -> Any:
-        nonlocal statements
-        statements += 1
-        return execute(*args)
-
-    for _ in range(times + 1):
-        for path, seconds in zip((few, many), taken, strict=True):
-            before()
-            statements, began = 0, _processor_time()
-            with connection.execute_wrapper(counted):
-                answer = client.get(path)
-            if answer.status_code != 200:
-                raise Failed(f"{path} answered {answer.status_code}")
-            seconds.append(_processor_time() - began)
-    small, large = (quantiles(seconds[1:], n=20)[-1] * 1000 for seconds in taken)  # the first one warms up
-    return Row(
-        f"{area}, {rows:,} rows, p95: {name}",
-        f"{number(small)} ms",
-        f"{number(large)} ms",
-        large,
-        GOAL,
-        note=f"{large / small:.2f} of that with {FEW}; {statements} statements",
-    )
-
-
-def _processor_time() -> float:
-    """Seconds of this process and of its server process on the same machine."""
-    connection.ensure_connection()
-    process = Path(f"/proc/{connection.connection.info.backend_pid}/stat").read_text()
-    user, system = process.rpartition(")")[2].split()[11:13]
-    return time.process_time() + (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        yield area.row(Asked("apps", client, "/portal/", "/portal/"))
+        for name, text in PAGES.items():
+            yield area.row(Asked(name, client, few.path(text), many.path(text)))
+        client = browser_of(stranger)
+        for name, text in FIGURES.items():
+            asked = Asked(
+                name, client, quiet.path(text), busy.path(text), SLOWEST, of_many=True, before=cache.clear
+            )
+            yield area.row(asked)
+        yield area.slowest()
+        yield from area.served()
 
 
 # Filling: one row of each kind, and copies of it in one statement for each table
@@ -219,7 +154,13 @@ def _seed(developer: Any, rows: int, since: datetime, until: datetime) -> Seeded
     seeding = Copies(rows, since, at)
     seeding.copy(owner, {"id": seeding.id("b"), "slug": "'shop-' || %(salt)s || '-' || n"})
     seeding.copy(
-        installed, {"id": seeding.id("c"), "business_id": seeding.id("b"), "installed_at": seeding.time}
+        installed,
+        {
+            "id": seeding.id("c"),
+            "business_id": seeding.id("b"),
+            "installed_at": seeding.time,
+            "uninstalled_at": f"CASE WHEN n %% 100 = 1 THEN {seeding.time} END",
+        },
     )
     # Every hundredth has been uninstalled.
     seeding.copy(

@@ -114,6 +114,11 @@ def cpu_of(pid: int) -> float:
     return time.clock_gettime((~pid << 3) | 2)
 
 
+def cpu_with(backend: int) -> float:
+    """Seconds of this process, and of its server process of PostgreSQL on the same machine."""
+    return time.process_time() + cpu_of(backend)
+
+
 def wait_for(condition: Callable[[], bool], timeout: float, what: str, pause: float = 0.05) -> None:
     """Look again and again until the condition holds."""
     end = time.monotonic() + timeout

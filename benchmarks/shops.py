@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import uuid4
 
 import orjson
+from allauth.account.models import EmailAddress
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -153,7 +154,9 @@ def app(developer: User) -> App:
         "redirect_url": "https://app.example.com/callback",
     }
     app = App.objects.create(developer=developer, slug=f"app-{uuid4()}", **fields)
-    app.approved_version = AppVersion.objects.create(app=app, number=1, **fields)
+    app.approved_version = AppVersion.objects.create(
+        app=app, number=1, developer_name=developer.name, **fields
+    )
     app.save(update_fields=["approved_version"])
     return app
 
@@ -163,6 +166,7 @@ def installation(app: App, business: Business) -> Installation:
         app=app,
         business=business,
         agreed_version=app.approved_version,
+        runs=app.approved_version,
         webhook_secret=new_webhook_secret(test=False),
         granted_scopes=SCOPES,
         installed_by_id=business.owner_id,
@@ -175,4 +179,7 @@ def webhook(installation: Installation, url: str) -> Webhook:
 
 
 def user(role: Role) -> User:
-    return User.objects.create(email=f"{uuid4()}@example.com", name="Kim", role=role, password="!")
+    """With an address that is confirmed, so that the stores of a merchant are open."""
+    person = User.objects.create(email=f"{uuid4()}@example.com", name="Kim", role=role, password="!")
+    EmailAddress.objects.create(user=person, email=person.email, verified=True, primary=True)
+    return person

@@ -58,6 +58,12 @@ class Server:
         """Seconds until each was answered, one after another over one connection."""
         return list(self._answered(requests, expected))
 
+    def waits(self, requests: Sequence[bytes], at_once: int) -> list[float]:
+        """Seconds until each was answered, so many at once."""
+        with ThreadPoolExecutor(at_once) as threads:
+            parts = [requests[start::at_once] for start in range(at_once)]
+            return [each for part in threads.map(self.times, parts) for each in part]
+
     def _send(self, requests: Sequence[bytes], expected: int) -> float:
         """Seconds until all had been answered, one after another."""
         return sum(self._answered(requests, expected))
@@ -70,7 +76,7 @@ class Server:
                 answer = _answer(connection)
                 yield perf_counter() - began
                 if int(answer.split(b" ", 2)[1]) != expected:
-                    raise Failed(f"{self._process.name} answered {answer[:2000]!r}")
+                    raise Failed(f"{self._process.name} answered {answer[:400]!r} … {answer[-1200:]!r}")
 
     def _listens(self) -> bool:
         if not self._process.alive():
@@ -81,10 +87,16 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, name: str, settings: str) -> Iterator[Server]:
-    """One worker of 8 threads with a settings module."""
+def serving(
+    folder: Path, name: str, settings: str = "", command: Sequence[str] = SERVE, **variables: str
+) -> Iterator[Server]:
+    """One worker of 8 threads, of the product with a settings module, or of another `command`."""
     port = free_port()
-    with started(folder, name, *SERVE, **serve_at(port), DJANGO_SETTINGS_MODULE=settings) as process:
+    if settings:
+        variables["DJANGO_SETTINGS_MODULE"] = settings
+    if command is not SERVE:
+        command = (*command, "--bind", f"127.0.0.1:{port}")
+    with started(folder, name, *command, **(serve_at(port) | variables)) as process:
         yield Server(process, port)
 
 
@@ -94,8 +106,8 @@ def serve_at(port: int) -> dict[str, str]:
 
 
 def request(method: str, path: str, headers: dict[str, str] | None = None, body: bytes = b"") -> bytes:
-    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1:8000"]
-    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+    lines = [f"{method} {path} HTTP/1.1"]
+    lines += [f"{name}: {value}" for name, value in ({"Host": "127.0.0.1:8000"} | (headers or {})).items()]
     lines += [f"Content-Length: {len(body)}"] if body else []
     return "\r\n".join([*lines, "", ""]).encode() + body
 

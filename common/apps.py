@@ -9,7 +9,10 @@ class CommonConfig(AppConfig):
     verbose_name = "Operation"
 
     def ready(self) -> None:
+        from common.db import folding
+
         post_migrate.connect(make_partitions)
+        folding.register()
 
 
 def make_partitions(sender: AppConfig, using: str, **_: Any) -> None:

@@ -1,6 +1,19 @@
-"""A password hasher for random secrets."""
+"""Password hashers: of people, and of random secrets."""
+
+from typing import Any
 
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
+
+from common import places
+from common.places import Work
+
+
+class PasswordHasher(PBKDF2PasswordHasher):
+    """Django's first choice, within a place, since it is slow on purpose. Raises `places.Busy`."""
+
+    def encode(self, password: str, salt: str, iterations: int | None = None) -> Any:
+        places.require(Work.PASSWORD)
+        return super().encode(password, salt, iterations)
 
 
 class RandomSecretHasher(PBKDF2PasswordHasher):

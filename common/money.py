@@ -115,10 +115,11 @@ def currency_label(code: str) -> str:
     return f"{NAMES.get(code, code)} ({code})"
 
 
-def currency_choices() -> list[tuple[str, list[tuple[str, str]]]]:
+@lru_cache(maxsize=1)
+def currency_choices() -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
     """For a select: the most used ones first, then the others by name."""
     others = sorted(CURRENCIES.difference(MOST_USED), key=lambda code: NAMES[code].casefold())
-    return [
-        ("Most used", [(code, currency_label(code)) for code in MOST_USED]),
-        ("All others", [(code, currency_label(code)) for code in others]),
-    ]
+    return (
+        ("Most used", tuple((code, currency_label(code)) for code in MOST_USED)),
+        ("All others", tuple((code, currency_label(code)) for code in others)),
+    )

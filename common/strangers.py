@@ -1,31 +1,29 @@
-"""One bound for whatever makes a web request wait for a server that isn't ours (contract, section 15).
+"""What makes a web request wait for a server that isn't ours (contract, section 15).
 
     @may_wait_for_strangers
     def view(request): ...
         exchange = strangers.result(transport.submit(url, ...), app.pk)
 
 A request waits freely for half a second, all its waits together. Beyond that it needs a place, which it keeps to its
-end; without one the wait ends with `NoPlace`. A process has places for a quarter of its threads, and one app or store
-has at most half of them. While every thread of the process is taken, an app that wasn't quick the last time is waited for
-freely for a twentieth of a second only, so that one request after another ends until a thread is free again; and trials
-(`enter`) begin with a place only.
+end; without one the wait ends with `NoPlace`. The places are a set of `common.places`. While every
+thread of the process is taken, an app that wasn't quick the last time is waited for freely for a twentieth of a second
+only, so that one request after another ends until a thread is free again; and trials (`enter`) begin with a place only.
 
 A view without the mark doesn't wait. Threads that answer no request, such as a worker's, wait without a bound.
 """
 
 import logging
-import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from time import monotonic
 from typing import Any, Final, Protocol, TypeVar
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
 
+from common import visits
 from common.errors import Unavailable
-from common.observability.metrics import PLACES_TAKEN
+from common.places import LOOK_EVERY, Places
+from common.visits import Visit
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +31,6 @@ FREE: Final = 0.5  # seconds
 CROWDED: Final = 0.05  # seconds, while every thread is taken
 QUICK: Final = 0.25  # seconds
 MOST_REMEMBERED: Final = 10_000  # apps of which a process knows how long it waited the last time
-LOOK_EVERY: Final = 0.05  # seconds, at whether it is crowded
 LONGEST: Final = 60.0  # seconds; whatever is waited for ends by itself long before
 RETRY_AFTER: Final = 10  # seconds; few waits take longer
 NO_PLACE: Final = "Too many requests are waiting for apps' servers at the moment. Try again in a few seconds."
@@ -70,34 +67,12 @@ def is_marked(view: object) -> bool:
     )
 
 
-class Visit:
-    """A web request in progress. `holds` are the apps and stores for which its place counts."""
-
-    __slots__ = ("has_place", "holds", "is_marked", "name", "waited", "was_refused")
-
-    def __init__(self) -> None:
-        self.name = ""
-        self.is_marked = self.has_place = self.was_refused = False
-        self.waited = 0.0  # seconds without a place
-        self.holds: set[str] = set()
-
-
-class Bound:
-    """The visits of a process with so many web threads, and their places."""
+class Bound(Places):
+    """The places of those who wait, and how long each app took the last time."""
 
     def __init__(self, threads: int) -> None:
-        self.threads = threads
-        self.places = max(1, threads // 4)
-        self.for_each = max(1, self.places // 2)
-        self.visits: set[Visit] = set()
-        self._lock = threading.Lock()
-        self._taken = 0
-        self._taken_by: Counter[str] = Counter()
+        super().__init__("strangers", threads)
         self._last_waits: dict[tuple[str, str], float] = {}
-
-    @property
-    def is_crowded(self) -> bool:
-        return len(self.visits) >= self.threads
 
     def free_time(self, last_wait: float | None) -> float:
         """Seconds that a request may wait without a place, by how long it took the last time."""
@@ -112,65 +87,10 @@ class Bound:
             self._last_waits.clear()
         self._last_waits[app, about] = seconds
 
-    def take(self, visit: Visit, who: Iterable[object]) -> bool:
-        """Give the visit a place that counts for these, too. Whether it has one now."""
-        with self._lock:
-            more = set(map(str, who)) - visit.holds
-            if not self._has_room(more, needs_place=not visit.has_place):
-                return False
-            if not visit.has_place:
-                self._taken += 1
-                PLACES_TAKEN.inc()
-            self._taken_by.update(more)
-            visit.has_place = True
-            visit.holds |= more
-            return True
-
-    def has_room(self, who: Iterable[object]) -> bool:
-        with self._lock:
-            return self._has_room(map(str, who), needs_place=True)
-
-    def leave(self, visit: Visit) -> None:
-        if visit.has_place:
-            with self._lock:
-                self._taken -= 1
-                PLACES_TAKEN.dec()
-                self._taken_by.subtract(visit.holds)
-                self._taken_by += Counter()  # without those that have none
-        self.visits.discard(visit)
-
-    def _has_room(self, who: Iterable[str], *, needs_place: bool) -> bool:
-        is_full = needs_place and self._taken >= self.places
-        return not is_full and all(self._taken_by[each] < self.for_each for each in who)
-
 
 @lru_cache(maxsize=1)
 def bound() -> Bound:
     return Bound(settings.WEB_THREADS)
-
-
-class StrangersMiddleware:
-    """Knows which requests are in progress, on which thread, and whether their views are marked."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        within, outer, visit = bound(), _visit(), Visit()
-        within.visits.add(visit)
-        _here.visit = visit
-        try:
-            return self.get_response(request)
-        finally:
-            _here.visit = outer
-            within.leave(visit)
-
-    def process_view(
-        self, request: HttpRequest, view: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> None:
-        visit = _visit()
-        if visit is not None:
-            visit.is_marked, visit.name = is_marked(view), request.path
 
 
 def result(pending: Pending[T_co], *who: object, about: str = "") -> T_co:
@@ -178,7 +98,7 @@ def result(pending: Pending[T_co], *who: object, about: str = "") -> T_co:
 
     `about` tells apart what takes the app differently long.
     """
-    visit = _visit()
+    visit = visits.current()
     if visit is None:
         return pending.result(LONGEST)
     app, began = str(who[-1]) if who else "", monotonic()
@@ -192,7 +112,8 @@ def result(pending: Pending[T_co], *who: object, about: str = "") -> T_co:
 
 
 def _result(pending: Pending[T_co], visit: Visit, who: Sequence[object], last_wait: float | None) -> T_co:
-    if visit.is_marked and not (visit.has_place and visit.holds.issuperset(map(str, who))):
+    held = bound().holds(visit)
+    if is_marked(visit.view) and not (held is not None and held.issuperset(map(str, who))):
         try:
             return _freely(pending, visit, last_wait=last_wait)
         except TimeoutError:
@@ -205,14 +126,18 @@ def _result(pending: Pending[T_co], visit: Visit, who: Sequence[object], last_wa
 
 def result_within(pending: Pending[T_co], seconds: float) -> T_co:
     """Wait freely, without ever taking a place. Raises `TimeoutError` at the end of the free time, or after `seconds`."""
-    visit = _visit()
+    visit = visits.current()
     return pending.result(seconds) if visit is None else _freely(pending, visit, seconds)
 
 
 def may_wait(*who: object, about: str = "") -> bool:
     """Whether the app may be asked: there is free time left, or a place. Otherwise nothing should be sent."""
-    visit = _visit()
-    return visit is None or (visit.is_marked and free_time(*who[-1:], about=about) > 0) or _take(visit, who)
+    visit = visits.current()
+    return (
+        visit is None
+        or (is_marked(visit.view) and free_time(*who[-1:], about=about) > 0)
+        or _take(visit, who)
+    )
 
 
 def last_wait(app: object, *, about: str = "") -> float | None:
@@ -222,26 +147,26 @@ def last_wait(app: object, *, about: str = "") -> float | None:
 
 def require(*who: object) -> None:
     """Take a place before a wait that is long for certain, or that may not end early. Raises `NoPlace`."""
-    visit = _visit()
+    visit = visits.current()
     if visit is not None and not _take(visit, who):
         raise NoPlace
 
 
 def enter(*who: object) -> None:
     """Begin a trial, on which no purchase depends. While every thread is taken it needs a place at once. Raises `NoPlace`."""
-    if _visit() is not None and bound().is_crowded:
+    if visits.current() is not None and bound().is_crowded:
         require(*who)
 
 
 def has_room(*who: object) -> bool:
     """Whether there is a place for a request of these at this moment."""
-    visit = _visit()
-    return visit is None or visit.has_place or bound().has_room(who)
+    visit = visits.current()
+    return visit is None or bound().holds(visit) is not None or bound().has_room(who)
 
 
 def free_time(app: object = "", *, about: str = "") -> float:
     """Seconds that this request may still wait for the app without a place."""
-    visit = _visit()
+    visit = visits.current()
     if visit is None:
         return LONGEST
     return max(0.0, bound().free_time(last_wait(app, about=about)) - visit.waited)
@@ -249,15 +174,8 @@ def free_time(app: object = "", *, about: str = "") -> float:
 
 def was_refused() -> bool:
     """Whether a wait of this request ended for want of a place."""
-    visit = _visit()
+    visit = visits.current()
     return visit is not None and visit.was_refused
-
-
-_here = threading.local()
-
-
-def _visit() -> Visit | None:
-    return getattr(_here, "visit", None)
 
 
 def _freely(
@@ -278,8 +196,9 @@ def _freely(
 
 
 def _take(visit: Visit, who: Iterable[object]) -> bool:
-    has_place = visit.is_marked and bound().take(visit, who)
+    may_wait_here = is_marked(visit.view)
+    has_place = may_wait_here and bound().take(visit, who)
     visit.was_refused |= not has_place
-    if not visit.is_marked:
-        log.error("%s waits for servers of others, and its view isn't marked so", visit.name)
+    if not may_wait_here:
+        log.error("%s waits for servers of others, and its view isn't marked so", visit.request.path)
     return has_place

@@ -14,7 +14,7 @@ class Versions(NamedTuple):
     newest: Numbers
 
 
-# docs/operations.md has the same table, and pyproject.toml the same Pythons. Nothing here connects to nginx.
+# docs/operations-install.md has the same table, and pyproject.toml the same Pythons. Nothing here connects to nginx.
 SUPPORTED = {
     "Python": Versions((3, 11), (3, 14)),
     "PostgreSQL": Versions((15,), (18,)),

@@ -44,19 +44,25 @@ def not_before(moment: datetime) -> datetime:
     return after(moment - timedelta(microseconds=1)) if moment.microsecond % 1000 else moment
 
 
+class OutOfRange(ValueError):
+    """A well-formed time outside the years 1 to 9999 in UTC, which fits no column."""
+
+
 def parse_moment(text: str) -> datetime:
     """Parse an ISO 8601 time with an offset.
 
-    Raises ValueError for anything else, including times without an offset, which would be ambiguous, and times outside
-    the years 1 to 9999 in UTC, which fit no column.
+    Raises ValueError for anything else, including times without an offset, which would be ambiguous, and `OutOfRange`.
     """
     try:
         moment = parse_datetime(text)
-        if moment is not None and moment.tzinfo is not None:
-            return moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        pass
-    raise ValueError("Enter an ISO 8601 time with an offset, such as 2026-11-20T15:04:05Z.")
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise ValueError("Enter an ISO 8601 time with an offset, such as 2026-11-20T15:04:05Z.")
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise OutOfRange("Enter a time from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z.") from None
 
 
 def to_the_minute(moment: datetime) -> str:
@@ -76,6 +82,12 @@ def since_day(moment: datetime) -> str:
     """`3 November`, in the current time zone; with its year if that is another one."""
     local = timezone.localtime(moment)
     return date_format(local, "j F" if local.year == timezone.localtime().year else "j F Y")
+
+
+def lately(moment: datetime) -> str:
+    """`14:02` of today and `24 Nov` of earlier days, in the current time zone."""
+    local, today = timezone.localtime(moment), timezone.localdate()
+    return date_format(local, "H:i" if local.date() == today else "j M")
 
 
 def duration(wait: timedelta) -> str:

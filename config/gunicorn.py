@@ -79,6 +79,13 @@ def on_starting(server: Any) -> None:
             file.unlink(missing_ok=True)
 
 
+def post_worker_init(worker: Any) -> None:
+    """The application is loaded, and requests are taken from now on."""
+    from config.wsgi import make_documentation
+
+    make_documentation()
+
+
 def child_exit(server: Any, worker: Any) -> None:
     """Keep the counters of a process that ended in the sums."""
     if METRICS in os.environ:

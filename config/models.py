@@ -5,7 +5,7 @@ class BackupRecord(models.Model):
     """When a backup was last taken, and when one was last restored for a try.
 
     Written by `deploy/pgbackrest/back-up` with psql, by `manage.py check_restored`, and by a job of those who have a provider take
-    the backups (docs/operations.md). Read at `/metrics`.
+    the backups (docs/operations-run.md). Read at `/metrics`.
     """
 
     class What(models.TextChoices):

@@ -1,17 +1,20 @@
-"""Which task runs when. docs/operations.md describes each.
+"""Which task runs when. docs/operations-understand.md describes each.
 
-A task that waited for a worker until the next one is due expires: that one does its work.
+A task that waited for a worker until the next one is due expires: that one does its work. None expires within a minute: a worker
+whose clock is ahead by less does them all.
 """
 
 from typing import Any, Final
 
 from celery.schedules import crontab
 
+LEAST_LIFE: Final = 60.0  # seconds
 # Seconds from one run to the next.
 PERIODS: Final = {
     "webhooks.tasks.dispatch": 1.0,
     "installations.tasks.follow_approvals": 5.0,  # promised within 10 s
     "extensions.tasks.watch_releases": 10.0,  # a step ends within 15 s
+    "accounts.tasks.send_mails": 10.0,
     "stores.tasks.mail_merchants": 10.0,
     "webhooks.tasks.follow_erasures": 10.0,
     "stores.tasks.expire_payments": 20.0,  # EXPIRED is promised within 60 s
@@ -28,6 +31,7 @@ PERIODS: Final = {
 # The minute of each hour.
 HOURLY: Final = {
     "webhooks.tasks.count_deliveries": 7,
+    "stores.tasks.complete_keys_of_customers": 12,
     "stores.tasks.remove_records_of_deleted_stores": 17,
     "appapi.tasks.delete_expired_idempotency_keys": 22,
     "common.tasks.make_partitions": 27,
@@ -44,8 +48,8 @@ DAILY: Final = {
     "stores.tasks.remove_old_carts": (3, 27),
     "accounts.tasks.remove_ended_sign_ins": (3, 37),
     "installations.tasks.remove_old_grants": (3, 47),
-    "common.tasks.remove_old_objective_counts": (3, 52),
     "accounts.tasks.remove_old_security_events": (3, 57),
+    "accounts.tasks.complete_email_keys": (4, 2),
     "webhooks.tasks.audit_tables": (4, 7),
 }
 
@@ -57,7 +61,7 @@ def _entry(task: str, schedule: float | crontab, expires: float) -> tuple[str, d
 # In the form of Celery's setting `beat_schedule`.
 SCHEDULE: Final = dict(
     [
-        *(_entry(task, seconds, max(2.0, seconds)) for task, seconds in PERIODS.items()),
+        *(_entry(task, seconds, max(LEAST_LIFE, seconds)) for task, seconds in PERIODS.items()),
         *(_entry(task, crontab(minute=minute), 1800.0) for task, minute in HOURLY.items()),
         *(_entry(task, crontab(minute=minute, hour=hour), 3600.0) for task, (hour, minute) in DAILY.items()),
     ]

@@ -10,7 +10,7 @@ from config import health
 from config.observability import metrics
 from config.pages import crawlers, mails, search, styleguide, views
 from developers.docs.views import programs
-from developers.portal.webhooks import inbox_receiver
+from developers.portal.webhooks import inbox
 from merchants.marketplace import views as marketplace
 
 urlpatterns = [
@@ -40,7 +40,7 @@ urlpatterns = [
     path("docs/", include("developers.docs.urls")),
     path("sdk/", include("developers.sdks.urls")),
     path("portal/", include("developers.portal.urls")),
-    path("inbox/<str:key>", inbox_receiver.receive, name="inbox_receiver"),
+    path("inbox/<str:key>", inbox.receive, name="inbox_receiver"),
     re_path(r"^store/(?P<slug>[-a-zA-Z0-9_]+)(?:/.*)?$", views.to_store),
     path("developer/", include("developers.api.urls")),
     path("", include("merchants.urls")),

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from threading import Timer
 from typing import Any
 
 import django
@@ -44,6 +45,24 @@ def without_body_to_head(application: Application) -> Application:
 def load_all_pages() -> None:
     for urlconf in (settings.ROOT_URLCONF, settings.ZONES["stores"]["urlconf"]):
         assert get_resolver(urlconf).url_patterns
+
+
+def make_documentation(after: float = 0.0) -> Timer:
+    """Make what the pages of the documentation are drawn from, in a thread, so that no visitor waits for it. `after` so many seconds.
+
+    It takes about a second of a processor in each process that serves.
+    """
+
+    def make() -> None:
+        from developers.docs import navigation, reference, search
+
+        for made in (navigation.parts, reference.events, reference.hooks, search.index):
+            made()
+
+    thread = Timer(after, make)
+    thread.daemon = True
+    thread.start()
+    return thread
 
 
 django.setup(set_prefix=False)

@@ -63,13 +63,12 @@ class WeeklyCheck(models.Model):
     """When a listed app is checked next, and what its last weekly checks found. Changed only by `conformance.services.weekly`.
 
     `failed_rules` are those of the last check. A rule that had failed when a reviewer approved version `version_number` is in
-    `accepted_rules`, and doesn't count until it has passed once. `started_at` is the lease of the worker that runs it.
+    `accepted_rules`, and doesn't count until it has passed once. `tries` also names the try under way.
     """
 
     app = models.OneToOneField(App, on_delete=models.CASCADE, primary_key=True, related_name="+")
     version_number = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField(db_index=True)
-    started_at = models.DateTimeField(null=True)
     tries = models.PositiveSmallIntegerField(default=0, help_text="Begun without a result.")
     checked_at = models.DateTimeField(null=True, help_text="When it last had a result.")
     failed_rules = models.JSONField(default=list)

@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from common.db.alone import alone
 from conformance.services import disposal, weekly
 
 
@@ -12,6 +13,7 @@ def remove_ended_checks() -> None:
 
 
 @shared_task
+@alone
 def check_listed_apps() -> None:
-    """Check the listed apps whose time of the week has come. May run several times at once."""
+    """Check the listed apps whose time of the week has come."""
     weekly.check_due()

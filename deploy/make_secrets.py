@@ -1,5 +1,5 @@
-"""Makes the files of `NAME_FILE` settings (docs/operations.md): `python3 deploy/make_secrets.py FOLDER`, with `--compose` for
-deploy/compose.yaml. A file that exists stays as it is, so that a second run makes what is missing.
+"""Makes the files of `NAME_FILE` settings (docs/operations-settings.md): `python3 deploy/make_secrets.py FOLDER`, with `--compose` for
+deploy/compose.yaml. Files that exist stay, so that a second run makes what is missing.
 """
 
 import base64
@@ -15,24 +15,26 @@ OPTIONAL = (
     "AWS_ACCESS_KEY_ID",
     "AWS_SECRET_ACCESS_KEY",
     "CELERY_BROKER_URL",
-    "DATABASE_REPLICA_URL",
     "SENTRY_DSN",
 )
 
 
 class Folder:
-    """Only its owner may enter it. Its files may be read by each user of a container that gets them."""
+    """Only its owner may enter it, also if it was there before. `mode` is that of its files."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, *, mode: int) -> None:
+        self._path, self._mode = path, mode
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.chmod(0o700)
 
     def has(self, name: str, content: str) -> str:
         """The content of the file, which is this unless it exists."""
         file = self._path / name
-        if not file.exists():
+        is_new = not file.exists()
+        file.touch(mode=0o600)
+        file.chmod(self._mode)
+        if is_new:
             file.write_text(content)
-            file.chmod(0o644)
         return file.read_text().strip()
 
 
@@ -60,9 +62,11 @@ def make_for_compose(folder: Folder) -> None:
 
 def main() -> None:
     *options, path = sys.argv[1:]
-    folder, needed = Folder(Path(path)), NEEDED
+    for_compose = options == ["--compose"]
+    # Compose mounts single files as they are, for users of its containers that aren't their owner.
+    folder, needed = Folder(Path(path), mode=0o644 if for_compose else 0o600), NEEDED
     make(folder)
-    if options == ["--compose"]:
+    if for_compose:
         make_for_compose(folder)
         needed = ("EMAIL_URL",)
     else:

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import UUIDField
+from django.db.models import CharField, QuerySet, UUIDField
 from django.utils import timezone
 
 from accounts.models import Business
-from common.db.compiled import Compiled, Param
+from common.db.compiled import AmongIds, Compiled, Param
 from extensions.enums import ExtensionType
 from extensions.manifest.content import Defined, definitions_in
 from extensions.manifest.reach import added_reach
@@ -56,6 +56,24 @@ def waiting_in(app: App, document: Mapping[str, Any]) -> list[Defined]:
     ]
 
 
+def kept_in_stores(app: App, document: Mapping[str, Any]) -> list[Defined]:
+    """The approved definitions that a valid manifest no longer has and stores still run, since saves wait for the next version."""
+    if app.newest_version is None or app.live_saves:
+        return []
+    saved = {(each.type, each.key) for each in definitions_in(document)}
+    approved = definitions_in(approved_manifest(app.newest_version))
+    return [each for each in approved if (each.type, each.key) not in saved]
+
+
+def waits_for_version(app: App, document: Mapping[str, Any]) -> bool:
+    """Whether stores run a saved manifest only in part until the next approved version: a part of it waits, or all that changed."""
+    if waiting_in(app, document):
+        return True
+    if app.newest_version is None or app.live_saves:
+        return False
+    return document != approved_manifest(app.newest_version)
+
+
 def saves_run(app: App, saved_at: datetime) -> bool:
     """Whether what was saved then may run in production before it is approved: saves are live, and no version was taken back since."""
     return app.live_saves and (app.taken_back_at is None or saved_at > app.taken_back_at)
@@ -66,15 +84,15 @@ def documents_in(installations: Iterable[Installation]) -> dict[UUID, dict[str, 
     statements. Of single definitions, `LiveDefinition` knows more.
     """
     found = list(installations)
-    saves = Manifest.objects.filter(app__in={each.app_id for each in found})
-    saved = {app: (document, at) for app, document, at in saves.values_list("app_id", "document", "saved_at")}
+    saves = _SAVES.rows(ids={each.app_id for each in found})
+    saved = {app: (document, at) for app, document, at in saves}
     documents = {each.pk: saved[each.app_id][0] if each.app_id in saved else {} for each in found}
     waiting = {
-        each.pk: each.version.pk
+        each.pk: each.runs_id
         for each in found
         if each.app_id in saved
         and not each.runs_working_copy
-        and each.version is not None
+        and each.runs_id is not None
         and not saves_run(each.app, saved[each.app_id][1])
     }
     if waiting:
@@ -82,6 +100,12 @@ def documents_in(installations: Iterable[Installation]) -> dict[UUID, dict[str, 
         approved = dict(kept.values_list("version_id", "document"))
         documents |= {pk: approved.get(version, {}) for pk, version in waiting.items()}
     return documents
+
+
+_SAVES: Final[Compiled[Any]] = Compiled(
+    lambda: Manifest.objects.filter(AmongIds("app", "ids")).values_list("app_id", "document", "saved_at"),
+    prepared_as="extensions_saves",
+)
 
 
 def manifest_documents(apps: Iterable[App]) -> dict[UUID, dict[str, Any]]:
@@ -142,8 +166,12 @@ class Extension:
 
 _BUSINESS: Final = Param("business", UUIDField())
 # Every page of a store asks these. Built each time, they would cost more than their rows.
-_RUNNING: Final = Compiled(lambda: _of_business(Installation.objects.running()))
-_USABLE: Final = Compiled(lambda: _of_business(Installation.objects.usable()))
+_RUNNING: Final = Compiled(
+    lambda: _of_business(Installation.objects.running()), prepared_as="extensions_running"
+)
+_USABLE: Final = Compiled(
+    lambda: _of_business(Installation.objects.usable()), prepared_as="extensions_usable"
+)
 
 
 def _of_business(rows: InstallationQuerySet) -> InstallationQuerySet:
@@ -183,7 +211,7 @@ def running_definitions(
     found: dict[UUID, list[Definition]] = defaultdict(list)
     for definition in Definition.objects.filter(app__in=own, is_active=True, **wanted) if own else ():
         found[definition.app_id].append(definition)
-    for definition in _live(agreed, wanted) if agreed else ():
+    for definition in _live(agreed, kind, key) if agreed else ():
         found[definition.app_id].append(definition)
     for definitions in found.values():
         definitions.sort(key=lambda each: (each.position, each.pk))
@@ -196,10 +224,23 @@ def runs_in(installation: Installation, definition: Definition) -> bool:
     return any(each.pk == definition.pk for each in running[installation.app_id])
 
 
-def _live(agreed: Collection[tuple[UUID | None, bool]], wanted: dict[str, Any]) -> Iterator[Definition]:
-    filters = {f"definition__{name}": value for name, value in wanted.items()}
-    rows = LiveDefinition.objects.filter(version__in=[version for version, _ in agreed if version], **filters)
-    for row in rows.select_related("definition"):
-        if (row.version_id, row.in_release) in agreed:
+def _of_versions() -> QuerySet[LiveDefinition]:
+    return LiveDefinition.objects.filter(AmongIds("version", "versions")).select_related("definition")
+
+
+_LIVE: Final = Compiled(_of_versions, prepared_as="extensions_live")
+_LIVE_OF_TYPE: Final = Compiled(
+    lambda: _of_versions().filter(definition__type=Param("type", CharField())),
+    prepared_as="extensions_live_of_type",
+)
+
+
+def _live(
+    agreed: Collection[tuple[UUID | None, bool]], kind: ExtensionType | None, key: str | None
+) -> Iterator[Definition]:
+    versions = [version for version, _ in agreed if version]
+    rows = _LIVE_OF_TYPE.rows(versions=versions, type=kind) if kind else _LIVE.rows(versions=versions)
+    for row in rows:
+        if (row.version_id, row.in_release) in agreed and key in (None, row.definition.key):
             row.definition.content = row.content
             yield row.definition

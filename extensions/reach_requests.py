@@ -6,14 +6,16 @@ The scopes that an approval added are asked for on the same page; `installations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Case, Exists, OuterRef, Q, When
+from django.db.models import Case, DateTimeField, Exists, F, OuterRef, Q, When
 from django.utils import timezone
 
+from common.db.compiled import AmongIds, Compiled, Param
 from extensions.in_store.capabilities import Capability, capabilities_of
 from extensions.models import ReachRequest
-from installations.models import RECONSENT_REST, Installation, is_in_release, version_id_run
+from installations.models import RECONSENT_REST, Installation, is_in_release
 
 
 def requested_capabilities(installation: Installation) -> list[Capability]:
@@ -45,16 +47,20 @@ def open_requests(installations: Iterable[Installation], at: datetime | None = N
 
 def requests_of(installations: Iterable[Installation], at: datetime | None = None) -> dict[UUID, OpenRequest]:
     """The open requests of installations, by id. One query."""
-    rows = Installation.objects.usable().filter(pk__in=[each.pk for each in installations])
+    ids = [each.pk for each in installations]
+    rows = _ASKED.rows(ids=ids, rested=(at or timezone.now()) - RECONSENT_REST)
+    return {pk: OpenRequest(is_now, for_reach) for pk, is_now, for_reach in rows}
+
+
+def _asked() -> Any:
     requests = ReachRequest.objects.filter(version=OuterRef("agreed_version"), in_release=OuterRef("reached"))
-    rested = Q(reconsent_declined_at=None) | Q(
-        reconsent_declined_at__lte=(at or timezone.now()) - RECONSENT_REST
-    )
-    newer = ~Q(declined_version=version_id_run())
-    rows = rows.alias(reached=is_in_release())
+    requests = requests.exclude(version=OuterRef("runs"))  # it follows a newer version in a moment
+    rested = Q(reconsent_declined_at=None) | Q(reconsent_declined_at__lte=Param("rested", DateTimeField()))
+    newer = ~Q(declined_version=F("runs"))
+    rows = Installation.objects.usable().filter(AmongIds("id", "ids")).alias(reached=is_in_release())
     asked = rows.annotate(asks_reach=Exists(requests)).filter(Q(needs_reconsent=True) | Q(asks_reach=True))
     is_now = Case(When(rested | Q(asks_reach=True) & newer, then=True), default=False)
-    return {
-        pk: OpenRequest(now, for_reach)
-        for pk, now, for_reach in asked.values_list("pk", is_now, "asks_reach")
-    }
+    return asked.values_list("pk", is_now, "asks_reach")
+
+
+_ASKED: Final[Compiled[Any]] = Compiled(_asked, prepared_as="extensions_asked")

@@ -8,9 +8,9 @@ from uuid import UUID
 from django.dispatch import receiver
 
 from extensions.hooks import breaker
+from extensions.hooks.ledger import erase_customer
 from extensions.models import ExtensionState, ReachRequest, StorefrontCost
 from extensions.releases import health
-from extensions.services.customer_copies import erase_customer
 from extensions.services.notices import note_requests
 from extensions.services.placements import remove_all_of
 from extensions.services.releases import keep_approved, update_live

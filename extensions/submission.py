@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import Final
 
 from accounts.models import User
-from common.errors import ErrorDetail, Invalid
+from common.errors import ErrorDetail
 from extensions.enums import ExtensionType
 from extensions.manifest.content import definitions_in
 from extensions.models import Definition
-from extensions.queries import approved_manifest, manifest_document, settings_schema_in, waiting_in
+from extensions.queries import approved_manifest, manifest_document, settings_schema_in
 from marketplace import rules
 from marketplace.enums import AppStatus, ReleaseMode
 from marketplace.models import FROZEN_FIELDS, App, Submission
@@ -28,13 +28,6 @@ def hooks_without_url(app: App) -> Iterator[ErrorDetail]:
 
 CHECKS: Final[tuple[reviews.Check, ...]] = (hooks_without_url,)
 """What only this app knows; `marketplace` checks the app's own fields itself."""
-
-
-def waits_for_version(app: App) -> bool:
-    """Whether a part of the saved manifest goes live with the next approved version, which an approved app may be
-    submitted for.
-    """
-    return bool(waiting_in(app, manifest_document(app)))
 
 
 def may_submit(app: App) -> bool:
@@ -91,14 +84,9 @@ def submit_app(
     how_to_test: str = "",
     scope_reason: str = "",
     release: ReleaseMode = ReleaseMode.ALL,
-    shadow: bool = False,
     now: datetime | None = None,
 ) -> Submission:
-    """`marketplace.services.reviews.submit` with all checks; raises the same errors, and `Invalid` for a shadow without steps."""
-    if shadow and release != ReleaseMode.STEPS:
-        raise Invalid.field(
-            "shadow", "Choose a release in steps: only then do stores run the earlier version for a while."
-        )
+    """`marketplace.services.reviews.submit` with all checks; raises the same errors."""
     return reviews.submit(
         app=app,
         developer=developer,
@@ -108,6 +96,5 @@ def submit_app(
         checks=CHECKS,
         may_submit=may_submit,
         release=release,
-        shadow=shadow,
         now=now,
     )

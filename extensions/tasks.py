@@ -1,19 +1,19 @@
 """Scheduled tasks (`config.schedule`)."""
 
-from uuid import UUID
-
 from celery import shared_task
 
 from common.db.alone import alone
-from extensions.hooks import relaying, retention
-from extensions.releases import mails, watch
+from extensions.hooks import ledger, relaying
+from extensions.releases import watch
 from extensions.services import costs, notices, scripts
+from marketplace.enums import ReleaseState
+from marketplace.models import Release
 
 
 @shared_task
 def remove_old_hook_calls() -> None:
     """Delete hook calls and measurements of pages older than 30 days. Safe to run twice at once."""
-    retention.remove_old()
+    ledger.remove_old()
     relaying.remove_left_over()
     costs.remove_old()
 
@@ -45,4 +45,6 @@ def watch_releases() -> None:
 
 @shared_task
 def mail_halt(version_id: str) -> None:
-    mails.mail_halt(version_id=UUID(version_id))
+    """What a process of the version before sends, during an upgrade."""
+    for release in Release.objects.filter(version__pk=version_id, state=ReleaseState.HALTED):
+        watch.mail_halt(release)

@@ -32,9 +32,7 @@ READ = (
     "app__name", "app__slug", "app__scopes", "app__webhook_url", "app__webhook_events",
     "app__suspended_at", "app__deleted_at", "app__approved_version_id",
     "app__approved_version__name", "app__approved_version__scopes", "app__approved_version__webhook_url",
-    "app__live_saves", "app__taken_back_at", "followed_version_id", "app__rolling_version_id", "app__earlier_version_id",
-    "app__rolling_version__scopes", "app__rolling_version__webhook_url",
-    "app__earlier_version__scopes", "app__earlier_version__webhook_url",
+    "app__live_saves", "app__taken_back_at", "app__rolling_version_id", "runs_id", "runs__scopes", "runs__webhook_url",
     "business__owner_id", "business__name", "business__slug", "business__currency", "business__locale",
     "business__timezone", "business__is_sandbox", "business__expires_at",
 )  # fmt: skip
@@ -46,7 +44,8 @@ _HOLDER = Compiled(
         .with_app()
         .only(*READ)
         .filter(token_digest=Param("token_digest", CharField()))
-    )
+    ),
+    prepared_as="installations_holder",
 )
 
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.db import OperationalError
 from django.http import HttpRequest, QueryDict
 from oauth2_provider.oauth2_backends import OAuthLibCore
 from oauth2_provider.oauth2_validators import OAuth2Validator
@@ -22,6 +23,7 @@ from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challeng
 
 from accounts.access import may, role_in
 from accounts.enums import StoreRole
+from common.db.outages import LOCK_TIMEOUT, sqlstate_of
 from common.errors import Conflict, NotFound
 from common.http.queries import with_parameters
 from installations.models import Grant
@@ -41,6 +43,10 @@ class CodeUsedAgain(Exception):
     def __init__(self, grant: Grant, used_at: datetime) -> None:
         self.grant = grant
         self.used_at = used_at
+
+
+class CodeInUse(OperationalError):
+    """Another request has held the code's lock for longer than a request waits."""
 
 
 class CodeGrant(AuthorizationCodeGrant):
@@ -129,7 +135,12 @@ class Validator(OAuth2Validator):
         self, client_id: str, code: str, client: App, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
         """Locks the grant first, so that only one of several simultaneous requests finds it unused."""
-        grant = authorization.locked_grant(code=code, app=client)
+        try:
+            grant = authorization.locked_grant(code=code, app=client)
+        except OperationalError as error:
+            if sqlstate_of(error) == LOCK_TIMEOUT:
+                raise CodeInUse from error
+            raise
         if grant is None:
             return False
         if grant.used_at is not None:

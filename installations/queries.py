@@ -6,15 +6,16 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet, UUIDField
 
 from accounts.access import stores_of
 from accounts.enums import Role, StoreRole
 from accounts.models import Business, BusinessQuerySet, User
+from common.db.compiled import Compiled, Param
 from common.db.finders import get_or_not_found
 from common.secrets import digest
 from installations.enums import GRANTING, HistoryKind
-from installations.models import HistoryEntry, Installation, InstallationQuerySet
+from installations.models import HistoryEntry, Installation, InstallationQuerySet, with_versions
 from marketplace.access import may_develop
 from marketplace.enums import AppStatus, ReleaseState
 from marketplace.models import App, AppVersion, Release
@@ -26,12 +27,22 @@ MAY_REVIEW: Final = "marketplace.change_submission"
 
 def sandbox_installation(*, app: App, developer: User) -> Installation | None:
     """The active installation of an app on the developer's sandbox store."""
-    return (
+    found = _ON_SANDBOX.first(app=app.pk, developer=developer.pk)
+    if found is not None:
+        found.app = app
+    return found
+
+
+_DEVELOPER: Final[Any] = Param("developer", UUIDField())
+_ON_SANDBOX: Final = Compiled(
+    lambda: (
         Installation.objects.active()
-        .with_app()
-        .filter(app=app, business__in=Business.objects.sandboxes_of(developer))
-        .first()
-    )
+        .select_related("business")
+        .filter(app=Param("app", UUIDField()), business__in=Business.objects.sandboxes_of(_DEVELOPER))
+        .order_by("pk")
+    ),
+    prepared_as="installations_on_sandbox",
+)
 
 
 def review_installation(*, app: App, reviewer: User) -> Installation | None:
@@ -77,11 +88,7 @@ def has_store_without(installations: Collection[Installation], user: User) -> bo
 
 def installations_of(business: Business) -> InstallationQuerySet:
     """A business's installations, ended ones too, newest first, with their apps. Secrets are not read."""
-    found = (
-        Installation.objects.with_app()
-        .select_related("app__developer", "installed_by")
-        .defer("webhook_secret")
-    )
+    found = Installation.objects.select_related(*with_versions()).defer("webhook_secret")
     return found.filter(business=business).order_by("-id")
 
 
@@ -96,18 +103,22 @@ def history_of(installation: Installation) -> QuerySet[HistoryEntry]:
     return installation.history.select_related("actor").order_by("at", "id")
 
 
-def granted_by(
-    installation: Installation, history: "QuerySet[HistoryEntry] | None" = None
-) -> dict[str, HistoryEntry]:
-    """For each granted scope, the history entry since which it has been granted without a break.
-
-    `history` is its own, with more columns than `history_of` reads.
-    """
+def granted_by(installation: Installation) -> dict[str, HistoryEntry]:
+    """For each granted scope, the history entry since which it has been granted without a break, with its actor."""
     since: dict[str, HistoryEntry] = {}
-    entries = history_of(installation) if history is None else history
-    for entry in entries.filter(kind__in=GRANTING):
+    for entry in _GRANTING.rows(installation=installation.pk):
         since = {scope: since.get(scope, entry) for scope in entry.scopes}
     return since
+
+
+_GRANTING: Final = Compiled(
+    lambda: (
+        HistoryEntry.objects.filter(installation=Param("installation", UUIDField()), kind__in=GRANTING)
+        .select_related("actor")
+        .order_by("at", "id")
+    ),
+    prepared_as="installations_granting",
+)
 
 
 def stores_at(version: AppVersion) -> InstallationQuerySet:
@@ -144,7 +155,7 @@ def _is_offered(version: AppVersion, installation: Installation, moment: datetim
         over = release.ended_at
         if release.state == ReleaseState.TAKEN_BACK and over is not None and over <= moment:
             return False
-        follows = version.pk == installation.followed_version_id
+        follows = version.pk == installation.runs_id
         if follows and came is not None and release.started_at < came and (over is None or came <= over):
             since = came
     return since <= moment
@@ -165,7 +176,7 @@ def asked_since(installation: Installation, scopes: Collection[str] | None = Non
     scopes; it is empty if none was given. Newer versions, and those that were taken back, don't count.
     """
     waiting = set(installation.asked_scopes if scopes is None else scopes)
-    runs = installation.version
+    runs = installation.runs
     since: dict[str, str] = {}
     found = ""
     rows: Iterable[Any] = ()

@@ -4,24 +4,26 @@ from functools import partial
 
 from rest_framework import serializers
 
+from common import lengths
 from common.rest.fields import Boolean, StringList, Text
 from marketplace.scopes import SCOPES
 
 BASE = "https://platform.example"
-# Unlike in JSON bodies, a NUL is accepted here.
-Optional = partial(Text, required=False, allow_blank=True, schema={"pattern": ""})
+# Unlike in JSON bodies, a NUL is accepted here. `ClientView` checks the length.
+Parameter = partial(Text, max_length=lengths.TOKEN)
+Optional = partial(Parameter, required=False, allow_blank=True, schema={"pattern": ""})
 AUTHENTICATION = ["client_secret_basic", "client_secret_post"]
 
 
 class CodeExchangeSerializer(serializers.Serializer):
     grant_type = Text("The grant.", "authorization_code", schema={"enum": ["authorization_code"]})
-    code = Text("The code that your Redirect URL received at most 60 seconds ago.", "q7Rk2…")
+    code = Parameter("The code that your Redirect URL received at most 60 seconds ago.", "q7Rk2…")
     redirect_uri = Optional("As in the authorization request.", "https://stars.example.com/callback")
     code_verifier = Optional("With PKCE.", "a-verifier-of-at-least-forty-three-characters-length")
 
 
 class RevocationSerializer(serializers.Serializer):
-    token = Text("The access token.", "fbat_5e…")
+    token = Parameter("The access token.", "fbat_5e…")
     token_type_hint = Optional("Accepted and ignored.", "access_token")
 
 

@@ -15,7 +15,9 @@ from django.db.models.functions import Cast, Coalesce, Lower
 from django.db.models.query import QuerySet
 
 from accounts.models import User
+from common import places
 from common.db.finders import first_or_not_found
+from common.places import Work
 from marketplace.enums import Category, Sort, Without
 from marketplace.models import App, AppFields, Picture, picture_path
 from marketplace.scopes import SCOPES
@@ -150,8 +152,10 @@ def _matching(wanted: Wanted) -> QuerySet[App]:
 def _has_words(text: str, fields: tuple[str, ...]) -> Q:
     """Each word appears in one of the fields, possibly as part of a longer word."""
     words = text.split()[:MOST_WORDS]
+    if words:
+        places.require(Work.SEARCH)
     return reduce(and_, (_in_any(word, fields) for word in words), Q())
 
 
 def _in_any(word: str, fields: tuple[str, ...]) -> Q:
-    return reduce(or_, (Q((f"{field}__icontains", word)) for field in fields))
+    return reduce(or_, (Q((f"{field}__finds", word)) for field in fields))

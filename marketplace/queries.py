@@ -6,12 +6,14 @@ from statistics import median
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Case, IntegerField, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Case, CharField, IntegerField, OuterRef, Q, QuerySet, Subquery, UUIDField, When
 from django.db.models.lookups import Exact
 from django.utils import timezone
 
 from accounts.models import User
-from common.db.finders import first_or_not_found, get_or_not_found
+from common.db.compiled import Compiled, Param
+from common.db.finders import get_or_not_found
+from common.errors import NotFound
 from common.text.lookalikes import looks_like
 from marketplace.access import with_known_owner
 from marketplace.enums import ReleaseState, ReviewKind, SubmissionStatus
@@ -166,9 +168,30 @@ def own_app(developer: User, app_id: str) -> App:
 
 def own_app_by_slug(developer: User, slug: str) -> App:
     """Raises `NotFound` like `own_app`."""
-    return with_known_owner(
-        developer, first_or_not_found(own_apps(developer).filter(slug=slug), "App not found")
+    app = _OWN_BY_SLUG.first(person=developer.pk, slug=slug)
+    if app is None:
+        raise NotFound("App not found")
+    return with_known_owner(developer, app)
+
+
+def names_of_own_apps(developer: User, *, without: App, most: int) -> list[tuple[str, str]]:
+    """Name and slug of the newest ones."""
+    return _OWN_NAMES.rows(limit=most, person=developer.pk, app=without.pk)
+
+
+# Every page of an app asks these.
+_PERSON: Final[Any] = Param("person", UUIDField())
+_OWN_BY_SLUG: Final = Compiled(
+    lambda: own_apps(_PERSON).filter(slug=Param("slug", CharField())), prepared_as="marketplace_own_app"
+)
+_OWN_NAMES: Final = Compiled(
+    lambda: (
+        own_apps(_PERSON)
+        .exclude(pk=Param("app", UUIDField()))
+        .select_related(None)
+        .values_list("name", "slug")
     )
+)
 
 
 NEWEST_TURNS: Final = 60

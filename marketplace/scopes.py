@@ -110,11 +110,11 @@ SCOPES: dict[str, Scope] = {
 READS_CUSTOMERS = "read_orders"
 
 # Delivered without any scope.
-EVENTS_WITHOUT_SCOPE = ("business.data_erasure",)
+EVENTS_WITHOUT_SCOPE = ("business.data_erasure", "customer.data_erasure")
 
 SCOPE_OF_EVENT: dict[str, str] = {event: scope.name for scope in SCOPES.values() for event in scope.events}
 
-# Events that a webhook may list: all but `webhook.test` and the internal `app.uninstalled`.
+# Events that apps and webhooks may list, at every door: all but `webhook.test` and the internal `app.uninstalled`.
 NAMEABLE_EVENTS = (*SCOPE_OF_EVENT, *EVENTS_WITHOUT_SCOPE)
 
 

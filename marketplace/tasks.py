@@ -1,20 +1,24 @@
-"""Background tasks of the marketplace."""
+"""What processes of the version before send, during an upgrade."""
 
 from celery import shared_task
 
+from marketplace.models import Membership, Submission
 from marketplace.services import members, notifications, review_messages
 
 
 @shared_task
 def mail_decision(submission_id: str) -> None:
-    notifications.mail_decision(submission_id=submission_id)
+    for submission in Submission.objects.select_related("app__developer").filter(pk=submission_id):
+        notifications.mail_decision(submission=submission)
 
 
 @shared_task
 def mail_invitation(membership_id: str) -> None:
-    members.mail_invitation(membership_id=membership_id)
+    for row in Membership.objects.filter(pk=membership_id, user=None):
+        members.mail_invitation(row)
 
 
 @shared_task
 def mail_review_message(message_id: str) -> None:
-    review_messages.mail_message(message_id=message_id)
+    for message in review_messages.with_app().filter(pk=message_id):
+        review_messages.mail_message(message)

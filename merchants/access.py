@@ -7,12 +7,12 @@ are in the time zone of the business.
 """
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import wraps
 from typing import Any, Final, TypeVar, cast
 from urllib.parse import urlencode, urlsplit
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, QuerySet
+from django.db.models import Model, QuerySet, UUIDField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import resolve
@@ -22,15 +22,18 @@ from django.utils.functional import SimpleLazyObject
 from accounts.access import may, require_rank, stores_of, with_roles
 from accounts.enums import StoreRole
 from accounts.models import Business, User
+from common.db.compiled import Compiled, Param
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, Invalid, NotFound
 from common.ids import parse_id
-from common.web.forms.kept import asked_again, signed_in
+from common.web.forms.kept import asked_again, count_form, signed_in
 from common.web.forms.stamps import stamp_of
 from installations.queries import own_installation
+from merchants import frame
 from merchants.constants import NAMED_BY
-from merchants.installed.app import InstalledApp, apps_in
-from merchants.navigation import Entry, entries_of
+from merchants.frame import Frame, StoreApps
+from merchants.installed.app import InstalledApp
+from merchants.navigation import MenuEntry, entries_of
 from merchants.store.queries import with_orders_to_confirm
 
 Page = Callable[..., HttpResponse]
@@ -44,7 +47,8 @@ class MerchantRequest(HttpRequest):
     """A request that passed `merchant_page`. The layout of these pages reads all of it.
 
     `businesses` are the person's, own ones first, each with their `store_role`. `apps` are those of the one that is shown, which isn't
-    always the `chosen` one; none for a person who may not see them. `least` is the role that the page asks for, if it is of a store.
+    always the `chosen` one; none for a person who may not see them. `frame` is what every page shows of them. `least` is the role that
+    the page asks for, if it is of a store.
     """
 
     user: User
@@ -52,11 +56,13 @@ class MerchantRequest(HttpRequest):
     chosen: Business
     business: Business
     apps: list[InstalledApp]
+    frame: Frame
     least: StoreRole | None
     manages: bool  # whether the role is MANAGER or OWNER
     owns: bool
-    navigation: list[Entry]
+    navigation: list[MenuEntry]
     form_about: str  # for the stamps of forms
+    layout: str  # of the pages
 
 
 def merchant_area(view: Page) -> Page:
@@ -71,8 +77,11 @@ def _area(view: Page, least: StoreRole | None) -> Page:
     @signed_in
     @wraps(view)
     def guarded(request: MerchantRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.method == "POST":
+            count_form(request)
         request.businesses, request.least = _businesses(request.user), least
         request.manages = request.owns = False
+        request.layout = "merchants/store/layout.html"
         request.chosen = cast(Business, _chosen(request))
         business = _business_of(request)
         if business is None and not request.user.is_merchant:
@@ -80,15 +89,26 @@ def _area(view: Page, least: StoreRole | None) -> Page:
                 "Only merchants and developers can open these pages. Sign in with another account."
             )
         _show(request, _until_known(request, business))
-        return _staying(request, view(request, *args, **kwargs))
+        try:
+            return _staying(request, view(request, *args, **kwargs))
+        finally:
+            if request.method == "POST" and request.business is not None:
+                frame.changed(request.business.pk)
 
     return guarded
 
 
+# Every page asks this.
+_PERSON: Final[Any] = Param("person", UUIDField())
+_STORES: Final = Compiled(
+    lambda: with_orders_to_confirm(with_roles(stores_of(_PERSON).main_first(), _PERSON)),
+    prepared_as="merchants_stores",
+)
+
+
 def _businesses(user: User) -> list[Business]:
     """Own ones first, and of these the main one."""
-    found: list[Business] = list(with_orders_to_confirm(with_roles(stores_of(user).main_first(), user)))
-    return sorted(found, key=lambda each: each.store_role != StoreRole.OWNER)
+    return sorted(_STORES.rows(person=user.pk), key=lambda each: each.store_role != StoreRole.OWNER)
 
 
 def _until_known(request: MerchantRequest, business: Business | None) -> Business | None:
@@ -191,9 +211,11 @@ def _show(request: MerchantRequest, business: Business | None) -> None:
     request.manages, request.owns = may(role, StoreRole.MANAGER), role == StoreRole.OWNER
     request.navigation = list(entries_of(business, request.user))
     request.form_about = str(business.pk)
-    request.apps = []
+    request.apps, request.frame = [], Frame(0, [], [])
     if request.manages:
-        request.apps = cast(list[InstalledApp], SimpleLazyObject(partial(apps_in, business)))
+        store = StoreApps(business)
+        request.apps = cast(list[InstalledApp], SimpleLazyObject(lambda: store.all))
+        request.frame = cast(Frame, SimpleLazyObject(lambda: store.frame))
     timezone.activate(business.timezone)
     if request.least is not None:
         require_rank(business, role, request.least)

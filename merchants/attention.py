@@ -5,18 +5,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.db.models import DateTimeField, QuerySet, UUIDField
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Business
+from common.db.compiled import Compiled, Param
 from extensions.in_store.app_status import StoreAppStatus
 from installations.enums import HistoryKind
-from installations.models import HistoryEntry, Installation, with_versions
+from installations.models import HistoryEntry, Installation
 from merchants.installed.app import InstalledApp
 
 RECENT: Final = timedelta(days=30)
 SHOWN: Final = 50
-# What the platform or an app did that the merchant should hear of. What a merchant did is in each app's history.
+# What the platform or an app did that the merchant should know. What a merchant did is in each app's history.
 NEWS: Final = (
     HistoryKind.NEEDS_RECONSENT,
     HistoryKind.SCOPES_REMOVED,
@@ -92,9 +94,15 @@ def _skipped_since(status: StoreAppStatus) -> datetime | None:
 
 
 def recent_news(business: Business) -> list[HistoryEntry]:
-    """What happened with the store's apps in the last 30 days, newest first, each with its installation."""
-    rows = HistoryEntry.objects.filter(
-        installation__business=business, kind__in=NEWS, at__gte=timezone.now() - RECENT
-    )
-    around = rows.select_related("actor", *with_versions("installation__"), "installation__business")
-    return list(around.defer("installation__webhook_secret").order_by("-at", "-id")[:SHOWN])
+    """What happened with the store's apps in the last 30 days, newest first, each with its installation and app."""
+    return _NEWS.rows(limit=SHOWN, business=business.pk, since=timezone.now() - RECENT)
+
+
+def _news() -> QuerySet[HistoryEntry]:
+    business, since = Param("business", UUIDField()), Param("since", DateTimeField())
+    rows = HistoryEntry.objects.filter(installation__business=business, kind__in=NEWS, at__gte=since)
+    named = rows.select_related("installation__app__approved_version").defer("installation__webhook_secret")
+    return named.order_by("-at", "-id")
+
+
+_NEWS: Final = Compiled(_news)

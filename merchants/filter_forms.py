@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from common.web.forms.widgets import LongChoiceField
 from merchants.store.queries import VIEWS
 from stores.enums import OrderStatus
 
@@ -15,8 +16,8 @@ def _search(label: str, **attributes: str) -> forms.CharField:
     return forms.CharField(label=label, required=False, max_length=MAX_SEARCH, widget=widget)
 
 
-def _choice(label: str, everything: str, choices: list[tuple[str, str]]) -> forms.ChoiceField:
-    return forms.ChoiceField(
+def _choice(label: str, everything: str, choices: list[tuple[str, str]]) -> LongChoiceField:
+    return LongChoiceField(
         label=label,
         required=False,
         choices=[("", everything), *choices],
@@ -76,7 +77,7 @@ class OrderFilter(forms.Form):
 
 class ProductFilter(forms.Form):
     q = _search("Search")
-    category = forms.ChoiceField(
+    category = LongChoiceField(
         label="Category",
         required=False,
         error_messages={"invalid_choice": "No product is in this category."},

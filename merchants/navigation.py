@@ -4,15 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from django.urls import reverse
-
 from accounts.access import may
 from accounts.enums import StoreRole
 from accounts.models import Business, User
+from common.templatetags.links import address
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MenuEntry:
     """`route` is the name of the page's URL. Pages below it are marked as inside unless it is `alone`."""
 
     title: str
@@ -24,25 +23,25 @@ class Entry:
 
     @property
     def url(self) -> str:
-        return reverse(f"merchants:{self.route}")
+        return address(f"merchants:{self.route}")
 
 
 ENTRIES: Final = (
-    Entry("Overview", "home", "layout-dashboard", alone=True),
-    Entry("Notices", "notices", "bell", StoreRole.ORDERS, alone=True),
-    Entry("Orders", "orders", "receipt", StoreRole.ORDERS),
-    Entry("Customers", "customers", "user", StoreRole.ORDERS),
-    Entry("Products", "products", "package"),
-    Entry("Reviews", "reviews", "star", StoreRole.ORDERS),
-    Entry("Pages", "pages", "file-text"),
-    Entry("Apps", "installed", "blocks"),
-    Entry("Scripts", "scripts", "code", alone=True),
-    Entry("Store settings", "store", "settings", alone=True),
-    Entry("Staff", "staff", "users", StoreRole.OWNER, has_staff=True),
+    MenuEntry("Overview", "home", "layout-dashboard", alone=True),
+    MenuEntry("Notices", "notices", "bell", StoreRole.ORDERS, alone=True),
+    MenuEntry("Orders", "orders", "receipt", StoreRole.ORDERS),
+    MenuEntry("Customers", "customers", "user", StoreRole.ORDERS),
+    MenuEntry("Products", "products", "package"),
+    MenuEntry("Reviews", "reviews", "star", StoreRole.ORDERS),
+    MenuEntry("Pages", "pages", "file-text"),
+    MenuEntry("Apps", "installed", "blocks"),
+    MenuEntry("Scripts", "scripts", "code", alone=True),
+    MenuEntry("Store settings", "store", "settings", alone=True),
+    MenuEntry("Staff", "staff", "users", StoreRole.OWNER, has_staff=True),
 )
 
 
-def entries_of(store: Business, person: User) -> Iterator[Entry]:
+def entries_of(store: Business, person: User) -> Iterator[MenuEntry]:
     """Those that the person may open in a store that has its `store_role`."""
     for entry in ENTRIES:
         if may(store.store_role, entry.least) and (person.is_merchant or not entry.has_staff):

@@ -12,7 +12,10 @@ from django.urls import reverse
 from accounts.access import may, stores_of, with_roles
 from accounts.enums import StoreRole
 from accounts.models import Business, User
+from common import places
 from common.ids import parse_id
+from common.places import Work
+from common.text.folding import folded
 from common.web.found import MOST, Found
 from installations.models import Installation
 from marketplace.listing import Wanted, find
@@ -31,6 +34,7 @@ def in_stores(person: User, text: str) -> Iterator[Found]:
     wanted = parse_id(text.lower())
     yield from islice(_own_pages(stores, person, text), MOST)
     if wanted or len(text) >= SHORTEST:
+        places.require(Work.SEARCH)
         yield from chain(_orders(stores, text, wanted), _products(managed, text, wanted))
         yield from chain(_pages(managed, text), _apps(managed, text, wanted))
 
@@ -38,7 +42,7 @@ def in_stores(person: User, text: str) -> Iterator[Found]:
 def _own_pages(stores: Sequence[Business], person: User, text: str) -> Iterator[Found]:
     for store in stores:
         for entry in entries_of(store, person):
-            if entry.title.lower().startswith(text.lower()):
+            if folded(entry.title).startswith(folded(text)):
                 yield Found("Page of your store", entry.title, store.name, _in(store, entry.url), entry.icon)
 
 
@@ -56,14 +60,14 @@ def _orders(stores: Sequence[Business], text: str, wanted: UUID | None) -> Itera
 
 
 def _products(stores: Sequence[Business], text: str, wanted: UUID | None) -> Iterator[Found]:
-    named = Q(pk=wanted) if wanted else Q(name__icontains=text)
+    named = Q(pk=wanted) if wanted else Q(name__finds=text)
     rows = Product.objects.filter(named, business__in=stores).select_related("business")
     for product in rows.order_by("-id")[:MOST]:
         yield Found("Product", product.name, product.business.name, _at("product", product), "package")
 
 
 def _pages(stores: Sequence[Business], text: str) -> Iterator[Found]:
-    rows = SitePage.objects.filter(business__in=stores, title__icontains=text).select_related("business")
+    rows = SitePage.objects.filter(business__in=stores, title__finds=text).select_related("business")
     for page in rows.order_by("-id")[:MOST]:
         yield Found(
             "Page for shoppers", page.title, page.business.name, _at("page_editor", page), "file-text"
@@ -74,7 +78,7 @@ def _apps(stores: Sequence[Business], text: str, wanted: UUID | None) -> Iterato
     """By the name that the store sees, which isn't always the one that the developer has in the working copy."""
     rows = Installation.objects.active().filter(business__in=stores).with_app().select_related("business")
     named = ((each, each.app_fields.name) for each in rows.order_by("-id"))
-    found = ((each, name) for each, name in named if each.pk == wanted or text.lower() in name.lower())
+    found = ((each, name) for each, name in named if each.pk == wanted or folded(text) in folded(name))
     for each, name in islice(found, MOST):
         yield Found("Installed app", name, each.business.name, _at("installation", each), "blocks")
 

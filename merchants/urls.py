@@ -2,15 +2,14 @@
 
 from django.urls import include, path
 
-from merchants.consent import permissions
+from merchants.consent import views as permissions
 from merchants.consent.views import AuthorizeView, kept_request
 from merchants.customers import views as customers
-from merchants.installed import admin_pages, checkout, embeds, pause, uninstall
+from merchants.installed import checkout
 from merchants.installed import settings as app_settings
 from merchants.installed import views as installed
 from merchants.marketplace import views as marketplace
 from merchants.orders import bulk
-from merchants.orders import records as order_records
 from merchants.orders import views as orders
 from merchants.pages import editor as page_editor
 from merchants.pages import views as pages
@@ -18,17 +17,16 @@ from merchants.products import pictures
 from merchants.products import views as products
 from merchants.reviews import views as reviews
 from merchants.staff import views as staff
-from merchants.store import businesses, home, notices, scripts
 from merchants.store import views as store
 
 app_name = "merchants"
 
 store_pages = [
-    path("", home.home, name="home"),
-    path("notices/", notices.notices, name="notices"),
-    path("businesses/", businesses.business_list, name="businesses"),
-    path("businesses/add/", businesses.business_add, name="business_add"),
-    path("businesses/switch/", businesses.business_switch, name="business_switch"),
+    path("", store.home, name="home"),
+    path("notices/", store.notices, name="notices"),
+    path("businesses/", store.business_list, name="businesses"),
+    path("businesses/add/", store.business_add, name="business_add"),
+    path("businesses/switch/", store.business_switch, name="business_switch"),
     path("businesses/<str:business_id>/leave/", staff.leave, name="business_leave"),
     path("staff/", staff.staff_list, name="staff"),
     path("staff/<str:member_id>/role/", staff.staff_role, name="staff_role"),
@@ -43,8 +41,8 @@ store_pages = [
     path("orders/<str:order_id>/packing-slip/", orders.packing_slip, name="packing_slip"),
     path("orders/<str:order_id>/status/", orders.change_status, name="order_status"),
     path("orders/<str:order_id>/cancel/", orders.cancel, name="order_cancel"),
-    path("orders/<str:order_id>/refund/", order_records.refund, name="order_refund"),
-    path("orders/<str:order_id>/note/", order_records.add_note, name="order_note"),
+    path("orders/<str:order_id>/refund/", orders.refund, name="order_refund"),
+    path("orders/<str:order_id>/note/", orders.add_note, name="order_note"),
     path("products/", products.product_list, name="products"),
     path("products/add/", products.product_add, name="product_add"),
     path("products/<str:product_id>/", products.product, name="product"),
@@ -58,8 +56,8 @@ store_pages = [
     path("customers/export.json", customers.export, name="customer_export"),
     path("customers/erase/", customers.erase, name="customer_erase"),
     path("customers/erasures/<str:erasure_id>/", customers.erasure, name="customer_erasure"),
-    path("scripts/", scripts.scripts, name="scripts"),
-    path("scripts/inventory.csv", scripts.export, name="scripts_export"),
+    path("scripts/", store.scripts, name="scripts"),
+    path("scripts/inventory.csv", store.export, name="scripts_export"),
     path("store/", store.settings, name="store"),
     path("store/view/", store.view, name="view_store"),
 ]
@@ -87,15 +85,15 @@ app_pages = [
     path("checkout/", checkout.checkout, name="checkout"),
     path("checkout/refusal/", checkout.refusal, name="checkout_refusal"),
     path("checkout/<str:point>/reset/", checkout.reset, name="hook_reset"),
-    path("embeds/", embeds.embeds, name="embeds"),
-    path("embeds/<str:embed_id>/", embeds.embed_settings, name="embed_settings"),
+    path("embeds/", app_settings.embeds, name="embeds"),
+    path("embeds/<str:embed_id>/", app_settings.embed_settings, name="embed_settings"),
     path("blocks/", page_editor.place_block, name="place_block"),
-    path("pages/<str:page_id>/", admin_pages.admin_page, name="admin_page"),
-    path("session-token/", admin_pages.new_session_token, name="session_token"),
-    path("pause/", pause.pause, name="pause"),
-    path("resume/", pause.resume, name="resume"),
-    path("uninstall/", uninstall.uninstall, name="uninstall"),
-    path("receipt/", uninstall.receipt, name="receipt"),
+    path("pages/<str:page_id>/", installed.admin_page, name="admin_page"),
+    path("session-token/", installed.new_session_token, name="session_token"),
+    path("pause/", installed.pause, name="pause"),
+    path("resume/", installed.resume, name="resume"),
+    path("uninstall/", installed.uninstall, name="uninstall"),
+    path("receipt/", installed.receipt, name="receipt"),
 ]
 
 urlpatterns = [

@@ -8,14 +8,16 @@ from django.utils.functional import Promise
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from common import lengths
+from common.contacts import NO_PHONE
+from common.web.forms.contacts import EmailField, PhoneField
+from common.web.forms.texts import Lines
 from common.web.forms.widgets import RadioCards, RadioLines
 from stores.enums import BuiltInPayment, DeliveryMethod
 from stores.hookpoints import PaymentMethod
 from stores.services.carts import MAX_QUANTITY
 
-MAX_NOTE = 1000  # characters
-MAX_COMMENT = 2000
-MAX_LOCALITY = 120
+MAX_LOCALITY = 120  # characters
 
 # What the merchant takes outside the service: name, and a sentence.
 _LATER = _("When you receive your order.")
@@ -55,23 +57,23 @@ class ReviewForm(forms.Form):
         widget=RadioLines,
         error_messages={"required": _("Choose a rating from 1 to 5.")},
     )
-    comment = forms.CharField(
+    comment = Lines(
         label=_("Comment"),
         required=False,
-        max_length=MAX_COMMENT,
+        max_length=lengths.NOTE,
         widget=forms.Textarea({"rows": 4}),
     )
     author_name = forms.CharField(
         label=_("Your name"),
-        max_length=120,
+        max_length=lengths.PERSON,
         help_text=_("Shown with the review."),
         widget=forms.TextInput({"autocomplete": "name"}),
         error_messages={"required": _("Enter the name to show with your review.")},
     )
-    author_email = forms.EmailField(
+    author_email = EmailField(
         label=_("E-mail"),
         required=False,
-        max_length=254,
+        max_length=lengths.EMAIL,
         help_text=_(
             "Never shown. With it the store finds your review if you ask for a copy of your data, or to erase it."
         ),
@@ -120,22 +122,23 @@ class CheckoutForm(PaymentForm):
 
     customer_name = forms.CharField(
         label=_("Name"),
-        max_length=120,
+        max_length=lengths.PERSON,
         widget=forms.TextInput({"autocomplete": "name"}),
         error_messages={"required": _("Enter your name.")},
     )
-    customer_email = forms.EmailField(
+    customer_email = EmailField(
         label=_("E-mail"),
         required=False,
-        max_length=254,
+        max_length=lengths.EMAIL,
         widget=forms.EmailInput({"autocomplete": "email"}),
         error_messages={"invalid": _("Enter an e-mail address such as name@example.com.")},
     )
-    customer_phone = forms.CharField(
+    customer_phone = PhoneField(
         label=_("Phone"),
         required=False,
-        max_length=40,
+        max_length=lengths.PHONE,
         widget=forms.TextInput({"type": "tel", "autocomplete": "tel"}),
+        error_messages={"invalid": NO_PHONE},
     )
     delivery_method = forms.ChoiceField(
         label=_("Delivery or pickup?"),
@@ -144,9 +147,9 @@ class CheckoutForm(PaymentForm):
         widget=RadioCards,
         error_messages={"required": _("Choose delivery or pickup.")},
     )
-    address = forms.CharField(
+    address = Lines(
         label=_("Address"),
-        max_length=500,
+        max_length=lengths.ADDRESS,
         error_messages={"required": _("Enter the address to deliver to.")},
         widget=forms.Textarea({"autocomplete": "street-address", "rows": 2}),
     )
@@ -156,10 +159,10 @@ class CheckoutForm(PaymentForm):
         max_length=MAX_LOCALITY,
         widget=forms.TextInput({"autocomplete": "address-level2"}),
     )
-    note = forms.CharField(
+    note = Lines(
         label=_("Note to the store"),
         required=False,
-        max_length=MAX_NOTE,
+        max_length=lengths.NOTE,
         widget=forms.Textarea({"rows": 2}),
     )
     seen = forms.IntegerField(required=False, widget=forms.HiddenInput)

@@ -3,16 +3,19 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Final
 
 from django.conf import settings
 from django.db import DatabaseError
+from django.db.models import CharField
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect, HttpResponseRedirect
 from django.http.request import split_domain_port
 from django.urls import get_script_prefix, set_script_prefix
 
 from accounts.models import Business
 from accounts.services.confirmation import is_open
+from common.db.compiled import Compiled, Param
 from common.languages import ENGLISH, language_of, speaking
 from common.web.errors import answer_to
 from stores.addresses import slug_of
@@ -20,6 +23,16 @@ from stores.addresses import slug_of
 WITHOUT_WORDS: Final = ("/media/", "/.well-known/")  # pictures and files need no store
 MOST_REMEMBERED: Final = 10_000
 STORE_PATH: Final = re.compile(r"/store/(?P<slug>[-\w]+)(?P<rest>/.*)?", re.ASCII | re.DOTALL)
+
+
+@cache
+def _stores(asks_to_confirm: bool) -> Compiled[Business]:
+    """By their slug."""
+    name = f"storefront_store_{asks_to_confirm}".lower()
+    return Compiled(
+        lambda: Business.objects.filter(slug=Param("slug", CharField())).annotate(is_open=is_open()),
+        prepared_as=name,
+    )
 
 
 class StoreMiddleware:
@@ -59,7 +72,7 @@ class StoreMiddleware:
         if slug is None or request.path_info.startswith(WITHOUT_WORDS):
             return self.get_response(request)
         try:
-            store = Business.objects.filter(slug=slug).annotate(is_open=is_open()).first()
+            store = _stores(settings.CONFIRM_ADDRESSES).first(slug=slug)
         except DatabaseError as error:
             with speaking(self._spoken.get(slug, ENGLISH)):
                 return answer_to(request, error)

@@ -30,11 +30,13 @@ Action = Callable[["admin.ModelAdmin[Any]", HttpRequest, QuerySet[Any]], None]
 
 
 class OwnSlugForm(ModelForm):
-    """Reports on the form that a slug is taken, although the business can't be edited there."""
+    """Reports on the form that a slug is taken, although the business can't be edited there. A value that stays as it is isn't judged again."""
 
     def _get_validation_exclusions(self) -> set[str]:
         excluded: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]
-        return excluded if "business" in self.fields else excluded - {"business"}
+        if "business" in self.fields:
+            return excluded
+        return (excluded - {"business"}) | {name for name in self.fields if name not in self.changed_data}
 
 
 class ServiceAdmin(admin.ModelAdmin):

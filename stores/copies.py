@@ -1,7 +1,7 @@
 """What to look for in stored texts when a customer is erased: the words that name the person, and the ids of their records.
 
 Whatever shoppers have typed, a look costs as much as the text is long: it is cut into words once, and each place is looked up
-in a set. Words count where apps and people write freely. What is a record's own copy is found by the record's id alone: an app may
+in a set. Words count where apps and people write freely. A copy of the record itself is found by the record's id alone: an app may
 have another customer's answer with the same name in it.
 """
 
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, Self, TypeVar
-from unicodedata import normalize
+from unicodedata import decimal, normalize
 from urllib.parse import unquote
 from uuid import UUID
 
 from django.db.models import Model, QuerySet
 
 from accounts.models import Business
-from stores.customers import plain_phone
+from common.contacts import kept_email_key, kept_phone_key
 from stores.models import Order, Review
 
 SHORTEST: Final = 3  # letters of a name: "Li" and "An" are words of others' texts, too
@@ -28,6 +28,7 @@ SHORTEST_LINE: Final = 6  # of an address, and digits of a phone number
 SHORTEST_TEXT: Final = 16  # of a note or a comment: shorter ones, such as "Very good", are everybody's
 MOST_WORDS: Final = 8  # of one phrase; a longer text is known by its beginning
 MOST_DIGITS: Final = 40
+LONGEST_ADDRESS: Final = 320  # characters, invisible ones included
 AT_ONCE: Final = 500  # rows
 
 # Scripts without spaces: each sign is a word, and says as much as two letters.
@@ -64,11 +65,12 @@ class Words:
             names.add(review.author_name)
             texts.add(review.comment)
             emails.add(review.author_email)
-        digits = {each: re.sub(r"\D", "", plain_phone(each)) for each in phones}
+        digits = {each: kept_phone_key(each).lstrip("+") for each in phones}
         names |= {each for each, found in digits.items() if len(found) < SHORTEST_LINE}  # "ask at the bar"
         known = [found for found in digits.values() if len(found) >= SHORTEST_LINE]
         found = [*_phrases(names, shortest), *_phrases(texts, SHORTEST_TEXT)]
-        addresses = {piece for each in emails for piece in _addresses(_plain(each))}
+        # Folded before it is read, "straße.example" has another key than by itself.
+        addresses = {kept_email_key(each) for each in [*emails, *map(_plain, emails)]} - {""}
         return cls(
             frozenset(found), frozenset(addresses), frozenset([*known, *(f"00{each}" for each in known)])
         )
@@ -77,7 +79,10 @@ class Words:
     def read(cls, stored: str | None) -> Self:
         """What `stored` was made of."""
         phrases, emails, phones = json.loads(stored) if stored else ((), (), ())
-        return cls(frozenset(map(tuple, phrases)), frozenset(emails), frozenset(phones))
+        keys = frozenset(
+            map(kept_email_key, emails)
+        )  # the version before has stored addresses as they are written
+        return cls(frozenset(map(tuple, phrases)), keys, frozenset(phones))
 
     @property
     def stored(self) -> str:
@@ -85,10 +90,25 @@ class Words:
 
     def are_in(self, text: str) -> bool:
         plain = _plain(text)
-        if self.emails and not self.emails.isdisjoint(_addresses(plain)):
+        if self.emails and any(self._is_theirs(each) for each in _addresses(plain)):
             return True
         words = _words(plain)
         return (self.phones and not self.phones.isdisjoint(_numbers(words))) or self._are_said(words)
+
+    def _is_theirs(self, address: str) -> bool:
+        """Making the key of an address costs time, and isn't needed where the text says it, or another name before the @."""
+        name = address.rpartition("@")[0]
+        if (
+            address.isascii()
+            or len(address) > LONGEST_ADDRESS
+            or (name.isascii() and name not in self._names)
+        ):
+            return address in self.emails
+        return kept_email_key(address) in self.emails
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(each.rpartition("@")[0] for each in self.emails)
 
     def _are_said(self, words: Sequence[str]) -> bool:
         for start, word in enumerate(words):
@@ -179,7 +199,7 @@ def _numbers(words: Sequence[str]) -> Iterator[str]:
     for start, word in enumerate(words):
         joined = ""
         for part in words[start : start + MOST_DIGITS] if word.isdecimal() else ():
-            joined += part
+            joined += part if part.isascii() else "".join(str(decimal(each, "")) for each in part)
             if not part.isdecimal() or len(joined) > MOST_DIGITS:
                 break
             if len(joined) >= SHORTEST_LINE:

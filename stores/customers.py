@@ -1,57 +1,44 @@
 """A store's customers. There are no accounts: a person is one e-mail address or one phone number (contract, section 12)."""
 
-import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, Self
 
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
-from django.db.models import Func, Q, QuerySet, TextField
-from django.db.models.functions import Lower, Trim
+from django.db.models import Model, Q, QuerySet, UUIDField
 
 from accounts.models import Business
+from common.contacts import NotAContact, email_key, kept_email_key, phone_key
+from common.db.compiled import Compiled, Param
 from common.errors import Invalid
 from stores.enums import OPEN
 from stores.models import LINES, Order, Review
 
-# Spaces, brackets, dashes, dots and slashes, as people and their keyboards write them.
-SEPARATORS: Final = " \t\u00a0\u202f\u2009()[]{}-\u2010\u2011\u2012\u2013\u2014\u2212./\\"
-_DROPPED: Final = str.maketrans("", "", SEPARATORS)
-_PHONE: Final = re.compile(r"\+?\d{3,39}")
-
-
-class PlainPhone(Func):
-    """An order's phone number without separators. The index of migration 0020 has the same expression."""
-
-    template = "{}customer_phone{}".format(
-        "REPLACE(" * len(SEPARATORS), "".join(f", '{each}', '')" for each in SEPARATORS)
-    )
-    output_field = TextField()
+ONE_OF_TWO: Final = "Enter an e-mail address or a phone number, one of the two."
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Either an e-mail address or a phone number, in one spelling; the other is empty."""
+    """The normal form of either an e-mail address or a phone number (`common.contacts`); the other is empty."""
 
     email: str = ""
     phone: str = ""
 
     @classmethod
-    def of(cls, *, email: str = "", phone: str = "") -> Self:
-        """By what somebody typed. Raises `Invalid` unless it is exactly one address or one number."""
+    def of(cls, *, email: str = "", phone: str = "", store: Business | None = None) -> Self:
+        """By what somebody typed. Raises `Invalid` unless it is exactly one address or one number.
+
+        An address of before there was the rule, with a quoted local part, say, still finds what `store` has of it.
+        """
         email, phone = email.strip(), phone.strip()
         if bool(email) == bool(phone):
-            raise Invalid.field("email", "Enter an e-mail address or a phone number, one of the two.")
-        if phone:
-            plain = plain_phone(phone)
-            if not _PHONE.fullmatch(plain):
-                raise Invalid.field("phone", "Enter a phone number such as +49 30 1234567.")
-            return cls(phone=plain)
+            raise Invalid.field("email", ONE_OF_TWO)
         try:
-            validate_email(email)
-        except ValidationError as error:
-            raise Invalid.field("email", "Enter an e-mail address such as name@example.com.") from error
-        return cls(email=email.lower())
+            return cls(email=email_key(email)) if email else cls(phone=phone_key(phone))
+        except NotAContact as error:
+            before = cls(email=kept_email_key(email))
+            if email and store and not error.is_hidden and _is_known(store, before):
+                return before
+            raise Invalid.field("email" if email else "phone", str(error.message)) from error
 
     def __str__(self) -> str:
         return self.email or self.phone
@@ -62,23 +49,12 @@ class Person:
         return {"email": self.email} if self.email else {"phone": self.phone}
 
 
-def plain_phone(text: str) -> str:
-    """Without separators, and with a plus instead of a leading 00."""
-    plain = text.translate(_DROPPED)
-    return f"+{plain[2:]}" if plain.startswith("00") else plain
-
-
 def orders_of(business: Business, person: Person) -> QuerySet[Order]:
     """All of the person's orders, newest first, with lines and payment."""
     rows = Order.objects.filter(business=business).select_related("payment", "business")
     rows = rows.prefetch_related(LINES).order_by("-id")
-    if person.email:
-        known = rows.alias(written=Lower(Trim("customer_email"))).exclude(customer_email="")
-        return known.filter(written=person.email)
-    written = [person.phone]
-    if person.phone.startswith("+"):
-        written.append(f"00{person.phone[1:]}")
-    return rows.alias(plain=PlainPhone()).exclude(customer_phone="").filter(plain__in=written)
+    column = "customer_email" if person.email else "customer_phone"
+    return rows.filter(_with_key(Order, business, column, str(person)))
 
 
 def reviews_of(business: Business, person: Person) -> QuerySet[Review]:
@@ -87,9 +63,30 @@ def reviews_of(business: Business, person: Person) -> QuerySet[Review]:
     theirs: Any = Q(cart_digest__in=ordered) & ~Q(cart_digest="")
     rows = Review.objects.filter(business=business)
     if person.email:
-        rows = rows.alias(written=Lower(Trim("author_email")))
-        theirs |= Q(written=person.email) & ~Q(author_email="")
+        theirs |= _with_key(Review, business, "author_email", person.email)
     return rows.filter(theirs).select_related("product").order_by("-id")
+
+
+def _with_key(model: type[Model], business: Business, column: str, key: str) -> Q:
+    """Those whose column has this normal form. `__gt` lets PostgreSQL use the index, which leaves out the empty ones.
+
+    Rows that a process of the version before has written have no key yet. They are few, and read one by one.
+    """
+    found = Q((f"{column}_key", key), (f"{column}_key__gt", ""))
+    key_of: Any = model._meta.get_field(f"{column}_key")
+    keyless = _keyless(model, column).rows(business=business.pk)
+    written = [pk for pk, typed in keyless if key_of.key(typed) == key]
+    return found | Q(pk__in=written) if written else found
+
+
+@cache
+def _keyless(model: Any, column: str) -> Compiled[Any]:
+    rows = model.objects.filter((f"{column}_key", None), business=Param("business", UUIDField()))
+    return Compiled(lambda: rows.values_list("pk", column), prepared_as=f"stores_without_{column}_key")
+
+
+def _is_known(store: Business, person: Person) -> bool:
+    return orders_of(store, person).exists() or reviews_of(store, person).exists()
 
 
 def open_order(business: Business, person: Person) -> Order | None:

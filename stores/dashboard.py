@@ -71,7 +71,7 @@ class Dashboard:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class DaySpan:
     """Whole days of a time zone, ending today."""
 
     zone: ZoneInfo
@@ -79,7 +79,7 @@ class Span:
     days: int
 
     @classmethod
-    def until(cls, now: datetime, zone: ZoneInfo, days: int) -> "Span":
+    def until(cls, now: datetime, zone: ZoneInfo, days: int) -> "DaySpan":
         return cls(zone, now.astimezone(zone).date() - timedelta(days=days - 1), days)
 
     @property
@@ -91,10 +91,9 @@ class Span:
         return Q(**{f"{field}__gte": self._midnight(self.first)})
 
     @property
-    def bounds(self) -> Q:
-        """The orders of these days."""
-        end = self.first + timedelta(days=self.days)
-        return Q(created_at__gte=self._midnight(self.first), created_at__lt=self._midnight(end))
+    def bounds(self) -> tuple[datetime, datetime]:
+        """The start of the first day, and the end of the last."""
+        return self._midnight(self.first), self._midnight(self.first + timedelta(days=self.days))
 
     def _midnight(self, day: date) -> datetime:
         """The start of a day; if the clock skips midnight, the moment when it does."""
@@ -103,8 +102,9 @@ class Span:
 
 def dashboard(business: Business, *, days: int = DEFAULT_DAYS, now: datetime | None = None) -> Dashboard:
     """Two statements, no matter how much was sold."""
-    span = Span.until(now or timezone.now(), ZoneInfo(business.timezone), days)
-    orders = Order.objects.filter(span.bounds, business=business).order_by()
+    span = DaySpan.until(now or timezone.now(), ZoneInfo(business.timezone), days)
+    start, end = span.bounds
+    orders = Order.objects.filter(business=business, created_at__gte=start, created_at__lt=end).order_by()
     by_status = dict.fromkeys(OrderStatus.values, 0)
     counts, revenues = dict.fromkeys(span.dates, 0), dict.fromkeys(span.dates, 0)
     for day, status, count, revenue in _by_day_and_status(orders, span.zone):

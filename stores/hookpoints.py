@@ -213,7 +213,7 @@ SHIPPING_RATES: Declaration[ShippingRate | None] = Declaration(
 )
 VALIDATE: Declaration[OrderVerdict] = Declaration(
     HookPoint.VALIDATE,
-    combining="The first refusal counts, and no further app is asked; a failing app counts as not heard.",
+    combining="The first refusal counts, and no further app is asked; a failing app is left out.",
     unhandled=OrderVerdict(),
     failed=OrderVerdict(all_heard=False),
 )

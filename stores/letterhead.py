@@ -4,7 +4,7 @@ from typing import Final
 
 from accounts.models import Business
 from common.languages import ENGLISH
-from common.mails.letters import Frame
+from common.mails.letters import LetterFrame
 from stores import queries
 from stores.addresses import store_origin, store_url
 from stores.enums import Accent
@@ -26,14 +26,14 @@ ACCENTS: Final = {
 }
 
 
-def merchant_frame(store: Business) -> Frame:
+def merchant_frame(store: Business) -> LetterFrame:
     return store_frame(store, "You can choose which notices are mailed on the Notices page of your store.")
 
 
-def store_frame(store: Business, note: str = "", language: str = ENGLISH) -> Frame:
+def store_frame(store: Business, note: str = "", language: str = ENGLISH) -> LetterFrame:
     """`note` is a line at the end, such as why one gets the mail. `language` is that of the whole mail."""
     look = queries.store_settings(store)
     logo = store_origin(store.slug) + look.logo.thumbnail_path if look.logo else ""
     accent = ACCENTS[Accent(look.accent)]
     name, url = " ".join(store.name.split()), store_url(store.slug)
-    return Frame(name, url, accent=accent, logo=logo, note=note, language=language)
+    return LetterFrame(name, url, accent=accent, logo=logo, note=note, language=language)

@@ -3,19 +3,21 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
-from django.db.models import Count, Model, Q, QuerySet, UUIDField
+from django.db.models import CharField, Count, Model, Q, QuerySet, UUIDField
 from django.db.models.functions import Lower
 from django.utils.translation import gettext as _
 
 from accounts.models import Business
+from common import places
 from common.db.compiled import AmongIds, Compiled, Param
 from common.db.finders import first_or_not_found
 from common.db.totals import total_of
 from common.errors import NotFound
 from common.ids import parse_id
+from common.places import Work
 from common.secrets import digest
 from common.times import after, not_before
 from stores.addresses import order_of_key
@@ -57,6 +59,12 @@ class Listing(Generic[Row]):
             return total_of(self.rows)
         return counted(self.business, self.counter)[0]
 
+    def page(self, window: slice) -> tuple[list[Row], int]:
+        """The rows of a page, and how many all pages have. One that isn't full, and isn't beyond the last, says so itself."""
+        found = list(self.rows[window])
+        before, last = window.start, len(found) < window.stop - window.start
+        return found, before + len(found) if last and (found or not before) else self.total
+
 
 @dataclass(frozen=True)
 class WholeList(Generic[Row]):
@@ -81,7 +89,7 @@ class WholeList(Generic[Row]):
 AnyList = Listing[Row] | WholeList[Row]
 
 BUSINESS = Param("business", UUIDField())
-_TOTALS = Compiled(lambda: StoreTotals.objects.filter(business=BUSINESS))
+_TOTALS = Compiled(lambda: StoreTotals.objects.filter(business=BUSINESS), prepared_as="stores_totals")
 
 
 def counted(business: Business, counter: str) -> tuple[int, int]:
@@ -102,7 +110,7 @@ def listed_products(
     updated_since: datetime | None = None,
 ) -> AnyList[Product]:
     """Products that are not archived, including unavailable ones. `search` matches name and description;
-    `updated_since` includes the moment.
+    `updated_since` includes the moment. Raises `places.Busy` for a search.
     """
     narrowed = Q()
     if category is not None:
@@ -110,7 +118,8 @@ def listed_products(
     if is_available is not None:
         narrowed &= Q(is_available=is_available)
     if search:
-        narrowed &= Q(name__icontains=search) | Q(description__icontains=search)
+        places.require(Work.SEARCH)
+        narrowed &= Q(name__finds=search) | Q(description__finds=search)
     if updated_since is not None:
         narrowed &= Q(updated_at__gte=not_before(updated_since))
     if not narrowed:
@@ -143,8 +152,7 @@ def related_products(product: Product) -> QuerySet[Product]:
 
 def categories(business: Business) -> list[str]:
     """The categories of listed products, by name."""
-    rows = Product.objects.filter(business=business, status=ProductStatus.ACTIVE).exclude(category="")
-    return list(rows.values_list("category", flat=True).distinct().order_by("category"))
+    return [name for (name,) in _CATEGORIES.rows(business=business.pk)]
 
 
 def product_by_id(business: Business, product_id: object) -> Product:
@@ -229,7 +237,7 @@ def order_by_page_key(business: Business, key: str) -> Order | None:
 
 def carts_of_key(key_digest: str) -> list[Cart]:
     """The carts of one browser; more than one only where stores share a host."""
-    return list(Cart.objects.filter(key_digest=key_digest))
+    return _CARTS.rows(key=key_digest)
 
 
 def whole_orders() -> QuerySet[Order]:
@@ -283,6 +291,11 @@ def published_pages(business: Business) -> Listing[SitePage]:
     return Listing(business, rows, None)
 
 
+def names_of_pages(business: Business) -> list[tuple[str, str]]:
+    """Slug and title of each published page, by title."""
+    return _PAGES.rows(business=business.pk)
+
+
 def page_by_slug(business: Business, slug: str) -> SitePage:
     """A published page. Raises `NotFound`."""
     published = SitePage.objects.filter(business=business, is_published=True)
@@ -294,8 +307,7 @@ def page_by_slug(business: Business, slug: str) -> SitePage:
 
 def store_settings(business: Business) -> StoreSettings:
     """The store's look and fee, with logo and picture; an unsaved row of defaults before the first change."""
-    rows = StoreSettings.objects.select_related("logo", "hero_picture")
-    found = rows.filter(business=business).first()
+    found = _SETTINGS.first(business=business.pk)
     # Defaults of the database are not known to an unsaved row.
     return found or StoreSettings(business=business, accent=Accent.GRAPHITE, tagline="", hero_text="")
 
@@ -308,12 +320,41 @@ def delivery_fee(business: Business, delivery_method: str) -> int:
     return DEFAULT_DELIVERY_FEE if chosen is None else chosen
 
 
+# What each page of a store asks.
+_CATEGORIES: Final[Compiled[tuple[str]]] = Compiled(
+    lambda: (
+        Product.objects.filter(business=BUSINESS, status=ProductStatus.ACTIVE)
+        .exclude(category="")
+        .values_list("category")
+        .distinct()
+        .order_by("category")
+    ),
+    prepared_as="stores_categories",
+)
+_CARTS: Final = Compiled(
+    lambda: Cart.objects.filter(key_digest=Param("key", CharField())), prepared_as="stores_carts"
+)
+_SETTINGS: Final = Compiled(
+    lambda: StoreSettings.objects.select_related("logo", "hero_picture").filter(business=BUSINESS),
+    prepared_as="stores_settings",
+)
+_PAGES: Final[Compiled[tuple[str, str]]] = Compiled(
+    lambda: (
+        SitePage.objects.filter(business=BUSINESS, is_published=True)
+        .order_by("title")
+        .values_list("slug", "title")
+    ),
+    prepared_as="stores_pages",
+)
+
 _ID = Param("id", UUIDField())
-_PRODUCT_BY_ID = Compiled(lambda: Product.objects.filter(business=BUSINESS, pk=_ID))
+_PRODUCT_BY_ID = Compiled(
+    lambda: Product.objects.filter(business=BUSINESS, pk=_ID), prepared_as="stores_product"
+)
 _LINES_OF: Compiled[Any] = Compiled(
     lambda: OrderItem.objects.filter(AmongIds("order", "ids")).values_list(*ListedLine._fields)
 )
-_ORDER_BY_ID = Compiled(lambda: whole_orders().filter(business=BUSINESS, pk=_ID))
+_ORDER_BY_ID = Compiled(lambda: whole_orders().filter(business=BUSINESS, pk=_ID), prepared_as="stores_order")
 
 
 def _found(query: Compiled[Row], business: Business, row_id: object, noun: str) -> Row:

@@ -20,8 +20,7 @@ from stores.models import Order, Product, ProductPicture, Review, StoredPicture,
 from stores.sandbox import fill_store
 from stores.services import merchant_mails
 from stores.services.catalogue.pictures import delete_files
-from stores.services.order_mails import mail_status
-from stores.signals import order_created, order_status_changed, review_created, stock_crossed
+from stores.signals import order_created, review_created, stock_crossed
 
 
 @receiver(business_created)
@@ -61,11 +60,6 @@ def remove_records(sender: Any, **kwargs: Any) -> None:
 def remove_files(sender: Any, *, instance: StoredPicture, **kwargs: Any) -> None:
     """Also where rows are deleted with their product."""
     transaction.on_commit(partial(delete_files, instance))
-
-
-@receiver(order_status_changed)
-def mail_buyer(sender: Any, *, order: Order, **kwargs: Any) -> None:
-    mail_status(order=order)
 
 
 @receiver(order_created)

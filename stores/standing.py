@@ -1,6 +1,6 @@
 """The state of an order: its payment beside its status.
 
-What is paid is decided here alone. The buyer's page and mails take their sentences from here, so that one state never
+Whether an order is paid is decided here alone. The buyer's page and mails take their sentences from here, so that one state never
 contradicts the other.
 """
 

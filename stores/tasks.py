@@ -4,9 +4,21 @@ from uuid import UUID
 
 from celery import shared_task
 
+from accounts.tasks import send_mails
 from common.db.alone import alone
-from stores.models import StoreTotals
-from stores.services import carts, customer_erasure, merchant_mails, order_mails, payments, removal, totals
+from common.db.fields import decrypt
+from common.db.rows import for_each
+from stores.models import Order, StoreTotals
+from stores.services import (
+    carts,
+    customer_erasure,
+    customer_keys,
+    merchant_mails,
+    order_mails,
+    payments,
+    removal,
+    totals,
+)
 from stores.services.catalogue import pictures
 
 
@@ -17,8 +29,8 @@ def expire_payments() -> None:
 
 @shared_task
 def recount_totals() -> None:
-    for store in StoreTotals.objects.select_related("business").order_by("pk").iterator():
-        totals.recount(business=store.business)
+    rows = StoreTotals.objects.select_related("business").order_by("pk").iterator()
+    for_each(rows, lambda store: totals.recount(business=store.business), task="recount_totals")
 
 
 @shared_task
@@ -29,6 +41,12 @@ def remove_old_carts() -> None:
 @shared_task
 def erase_copies_of_customer(erasure_id: str) -> None:
     customer_erasure.erase_copies(erasure_id=UUID(erasure_id))
+
+
+@shared_task
+@alone
+def complete_keys_of_customers() -> None:
+    customer_keys.complete_keys()
 
 
 @shared_task
@@ -49,19 +67,24 @@ def remove_stray_pictures() -> None:
 
 @shared_task
 def mail_order_placed(order_id: str, encrypted_key: str) -> None:
-    order_mails.send_placed(order_id=order_id, encrypted_key=encrypted_key)
+    """What a process of the version before sends, during an upgrade."""
+    for order in Order.objects.filter(pk=order_id):
+        order_mails.mail_placed(order=order, page_key=decrypt(encrypted_key))
 
 
 @shared_task
 def send_waiting_mails() -> None:
-    order_mails.send_waiting()
+    order_mails.take_over_waiting()
 
 
 @shared_task
 def mail_order_status(order_id: str, status: str) -> None:
-    order_mails.send_status(order_id=order_id, status=status)
+    """What a process of the version before sends, during an upgrade."""
+    for order in Order.objects.filter(pk=order_id, status=status):
+        order_mails.mail_status(order=order)
 
 
 @shared_task
 def mail_merchants() -> None:
     merchant_mails.send_due()
+    send_mails()  # which the scheduler of release 0.2.0 doesn't know, during an upgrade

@@ -9,7 +9,7 @@ from streams.models import Stream
 from webhooks.models import Event
 
 
-class Progress(NamedTuple):
+class StreamProgress(NamedTuple):
     """`lag`: seconds since the oldest event that is still to be written was made; 0 if there is none."""
 
     name: str
@@ -17,10 +17,10 @@ class Progress(NamedTuple):
     gaps: int
 
 
-def progress(now: datetime) -> Iterator[Progress]:
+def progress(now: datetime) -> Iterator[StreamProgress]:
     """Of each stream."""
     for stream in Stream.objects.order_by("name"):
         waiting = Event.objects.filter(position__gte=stream.position).order_by("position")
         oldest = waiting.values_list("id", flat=True).first()
         lag = (now - moment_of(oldest)).total_seconds() if oldest else 0.0
-        yield Progress(stream.name, max(0.0, lag), stream.gaps)
+        yield StreamProgress(stream.name, max(0.0, lag), stream.gaps)

@@ -154,6 +154,7 @@ def approve(app: App, **fields: Any) -> AppVersion:
     version = AppVersion.objects.create(app=app, number=app.versions.count() + 1, **(frozen | fields))
     app.status, app.approved_version = AppStatus.APPROVED, version
     app.save(update_fields=["status", "approved_version"])
+    Installation.objects.active().filter(app=app).update(runs=version)
     submission.status, submission.approved_version = SubmissionStatus.APPROVED, version
     submission.reviewer = submission.reviewer or reviewer()
     submission.decided_at = version.approved_at
@@ -190,6 +191,7 @@ def installation(app: App, business: Business, **fields: Any) -> Installation:
         "granted_scopes": app.scopes,
         "is_own": is_own,
         "agreed_version": None if is_own else app.approved_version,
+        "runs": app.approved_version,
         "installed_by": business.owner,
     }
     made = Installation.objects.create(app=app, business=business, **(defaults | fields))

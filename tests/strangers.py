@@ -1,15 +1,19 @@
-"""Web requests that wait for servers of others, made in this process."""
+"""Web requests that have a place, made in this process: to wait for servers of others, or for work of our own."""
 
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 from django.http import HttpRequest, HttpResponse
 
-from common import strangers
-from common.strangers import StrangersMiddleware, may_wait_for_strangers
+from common import places, strangers, visits
+from common.places import Work
+from common.strangers import may_wait_for_strangers
+from common.visits import VisitsMiddleware
 
 
 def visit(work: Callable[[], Any], *, is_marked: bool = True) -> Any:
@@ -26,7 +30,7 @@ def visit(work: Callable[[], Any], *, is_marked: bool = True) -> Any:
 
     if is_marked:
         may_wait_for_strangers(view)
-    middleware = StrangersMiddleware(get_response)
+    middleware = VisitsMiddleware(get_response)
     middleware(HttpRequest())
     return found[0]
 
@@ -55,7 +59,7 @@ def others(*who: str, work: Callable[..., Any] = strangers.require) -> Iterator[
 @contextmanager
 def places_taken() -> Iterator[None]:
     """All places of this process, by requests for other apps."""
-    with others(*map(str, range(strangers.bound().places))):
+    with others(*map(str, range(strangers.bound().number))):
         yield
 
 
@@ -63,6 +67,25 @@ def places_taken() -> Iterator[None]:
 def every_thread_taken() -> Iterator[None]:
     """And all places, by requests for other apps."""
     bound = strangers.bound()
-    idle = map(str, range(bound.threads - bound.places))
+    idle = map(str, range(bound.threads - bound.number))
     with places_taken(), others(*idle, work=lambda name: None):
+        yield
+
+
+def working(name: str, *, free: bool = True) -> None:
+    """Take a place for work of our own, for a person of this name; with `free=False` as if all other threads were taken."""
+    here = visits.current()
+    assert here is not None
+    here.request.user = SimpleNamespace(pk=name, is_authenticated=True)  # type: ignore[assignment]
+    if free:
+        places.require(Work.PICTURE)
+        return
+    with patch.object(places.own_work(), "threads", 0):
+        places.require(Work.PICTURE)
+
+
+@contextmanager
+def own_places_taken() -> Iterator[None]:
+    """All places of this process for work of our own, by others."""
+    with others(*(f"other {number}" for number in range(places.own_work().number)), work=working):
         yield

@@ -23,7 +23,6 @@ from installations.models import (
     RUNS_WORKING_COPY,
     Installation,
     is_in_release,
-    version_id_run,
     with_versions,
 )
 from marketplace.models import App, AppVersion, Submission
@@ -100,7 +99,7 @@ def granted(cast: Cast) -> None:
         )
         for followed in (earlier, newest):
             factories.installation(
-                app, cast.shop, granted_scopes=["read_orders"], followed_version=followed, uninstalled_at=NOW
+                app, cast.shop, granted_scopes=["read_orders"], runs=followed, uninstalled_at=NOW
             )
 
 
@@ -132,7 +131,7 @@ def subscribed(cast: Cast) -> None:
             is_review=dice.random() < 0.2,
             granted_scopes=dice.choice(scopes),
             narrowed_scopes=dice.choice((None, *scopes)),
-            followed_version=dice.choice(versions),
+            runs=dice.choice(versions),
             declined_version=dice.choice(versions),
             uninstalled_at=dice.choice(rarely),
         )
@@ -201,12 +200,6 @@ RULES = {
         INSTALLED,
         lambda each: each.is_in_release,
         lambda rows: rows.alias(reached=is_in_release()).filter(reached=True),
-    ),
-    "the version that the installation runs": Rule(
-        subscribed,
-        INSTALLED,
-        lambda each: each.version is not None and each.version.pk == each.declined_version_id,
-        lambda rows: rows.filter(declined_version=version_id_run()),
     ),
     "no rests": Rule(
         declined,

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 import requests
+from django.conf import settings as django_settings
 from django.core import mail
 from django.core.cache import cache
 from django.db import connection
@@ -150,7 +151,7 @@ class Run:
         )
         assert answer.status_code == (302 if leave else 200), answer.text
         assert "/accounts/login/" not in answer.url
-        self.keep("session key", browser.cookies["sessionid"])
+        self.keep("session key", browser.cookies[django_settings.SESSION_COOKIE_NAME])
         return answer
 
     def by_pages(self, email: str, password: str, slug: str) -> None:

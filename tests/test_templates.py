@@ -50,3 +50,42 @@ def test_template_links_to_no_door_but_its_own(owner: str) -> None:
     for path in _templates(owner):
         linked = set(URL.findall(path.read_text()))
         assert linked <= own, f"{path} links to {linked}"
+
+
+# A form is good for one address (decision 0090)
+
+FORM = re.compile(r"<form\b(?:{%.*?%}|{{.*?}}|[^>{])*>", re.DOTALL)
+ACTION = re.compile(r"""\baction="({%.*?%}|{{.*?}}|[^"{]*)""")
+TOKEN = re.compile(r"{% csrf_token ?(.*?) ?%}")
+STORES_OWN = "storefront"  # its host has no people, sessions and tokens
+
+
+def _token_for(form: str) -> str:
+    """The tag that belongs into this form."""
+    found = ACTION.search(form)
+    action = found[1] if found else ""
+    if named := re.fullmatch(r"{% url (.*?) %}", action):
+        return named[1]
+    if variable := re.fullmatch(r"{{ (.*?) }}", action):
+        return f"to={variable[1]}"
+    assert action.startswith("#") or not action, f"name the address by a URL's name: {form}"
+    return ""
+
+
+def test_form_that_goes_elsewhere_has_a_token_for_there() -> None:
+    """Without it the form is refused, which only a test or a person who presses its button would notice."""
+    found = 0
+    for path in TEMPLATES.rglob("*.html"):
+        if path.is_relative_to(TEMPLATES / STORES_OWN):
+            continue
+        text = path.read_text()
+        for form in FORM.finditer(text):
+            if 'method="post"' not in form[0]:
+                continue
+            token = TOKEN.search(text, form.end())
+            assert token, f"{path}: no token in {form[0]}"
+            assert token.start() < text.index("</form>", form.end()), f"{path}: no token in {form[0]}"
+            assert token[1] == _token_for(form[0]), f"{path}: {token[0]} in {form[0]}"
+            found += 1
+        assert not re.search(r'formaction="(?!#)', text), f"{path}: a button of a form leads elsewhere"
+    assert found > 120

@@ -372,7 +372,7 @@ class WholeLife:
         wait_until(count)
 
     def _shopper_orders(self) -> None:
-        """All hooks are asked, the app has its block and its script in the store, and hears of the order and of what becomes of it."""
+        """All hooks are asked, the app has its block and its script in the store, and receives the events of the order."""
         more = f"{self.server.url}/more"
         body = {"url": more, "events": ["order.status_changed"], "description": "Another one"}
         webhook = self.api.call("POST", "/webhooks", json=body)

@@ -10,9 +10,11 @@ from django.utils import timezone
 from accounts.models import Business, User
 from accounts.services.confirmation import require_confirmed
 from accounts.services.throwaway import open_throwaway_store
+from common import places
 from common.db.finders import get_or_not_found
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict
+from common.places import Work
 from extensions.hooks import breaker
 from installations.models import Installation
 from installations.services import lifecycle
@@ -42,7 +44,6 @@ class Opened:
     issued: Issued
 
 
-@transaction.atomic
 def open_test_store(
     *,
     app: App,
@@ -54,24 +55,34 @@ def open_test_store(
     """A store with the scenario's data, in which the working copy is installed.
 
     Its data publishes no event. Raises `Conflict` for a suspended app and for a ninth store at once, `NotFound` for an app that
-    the person may not change, `NotAllowed` until the person's address is confirmed.
+    the person may not change, `NotAllowed` until the person's address is confirmed, `places.Busy`.
     """
     require_confirmed(developer)
     now = now or timezone.now()
-    User.objects.select_for_update(no_key=True).get(pk=developer.pk)  # so that two at once are counted
+    _require_room(developer, now)
+    places.require(Work.TEST_STORE)
+    with transaction.atomic():
+        # The rows first, which no other request knows yet, so that the locks are held for a moment only.
+        business = open_throwaway_store(
+            purpose="Test store", expires_at=now + lasts, with_samples=False, now=now
+        )
+        if scenario != StoreScenario.EMPTY:
+            least = MANY if scenario == StoreScenario.BUSY else 0
+            fill_store(business=business, at_least=least, now=now)
+        User.objects.select_for_update(no_key=True).get(pk=developer.pk)  # so that two at once are counted
+        _require_room(developer, now)
+        store = TestStore(app=app, business=business, made_by=developer, created_at=now)
+        issued = _install(store, now)
+        store.save(force_insert=True)
+        return Opened(store, issued)
+
+
+def _require_room(developer: User, now: datetime) -> None:
     if TestStore.objects.open(now).filter(made_by=developer).count() >= MOST_AT_A_TIME:
         raise Conflict(
             f"You have {MOST_AT_A_TIME} test stores already. Delete one first, or wait until one has expired.",
             code="too_many_test_stores",
         )
-    business = open_throwaway_store(purpose="Test store", expires_at=now + lasts, with_samples=False, now=now)
-    if scenario != StoreScenario.EMPTY:
-        least = MANY if scenario == StoreScenario.BUSY else 0
-        fill_store(business=business, at_least=least, now=now)
-    store = TestStore(app=app, business=business, made_by=developer, created_at=now)
-    issued = _install(store, now)
-    store.save(force_insert=True)
-    return Opened(store, issued)
 
 
 def find_test_store(*, developer: User, store_id: object) -> TestStore:
@@ -149,7 +160,7 @@ def advance(*, store: TestStore, by: timedelta, now: datetime | None = None) -> 
 
 
 def close(*, store: TestStore, now: datetime | None = None) -> None:
-    """Let the store expire now. What it has is gone within a minute, and nothing of it is found until then."""
+    """Let the store expire now. Its data is gone within a minute, and nothing of it is found until then."""
     Business.objects.filter(pk=store.business_id).update(expires_at=now or timezone.now())
 
 

@@ -1,4 +1,4 @@
-"""A cluster of one's own whose backups pgBackRest keeps, with the files of `deploy/pgbackrest` and the commands of docs/operations.md."""
+"""A cluster of one's own whose backups pgBackRest keeps, with the files of `deploy/pgbackrest` and the commands of docs/operations-run.md."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from typing import Self
 from tools.servers import Missing, Postgres
 
 ROOT = Path(__file__).resolve().parents[1]
-GUIDE = ROOT / "docs/operations.md"
+GUIDE = ROOT / "docs/operations-run.md"
 PASSPHRASE = "a passphrase of tests"
 
 

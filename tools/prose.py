@@ -1,8 +1,9 @@
 """Finds phrases that this project avoids, and suggests better ones: `python -m tools.prose`.
 
 It reads what people read: templates and mails, documents, comments, docstrings, and those strings in code that are words
-for people. Names, links and quoted code are left out. With paths (`python -m tools.prose docs templates/merchants`) it checks
-only these.
+for people. Names, links and quoted code are left out. Guides may have no long sentences, either. The links of documents, and the paths
+and sections of the contract that documents, docstrings and comments name, must lead somewhere. With paths
+(`python -m tools.prose docs templates/merchants`) it checks only these.
 """
 
 import io
@@ -11,8 +12,8 @@ import sys
 import tokenize
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import PurePath
+from functools import cache, cached_property
+from pathlib import Path, PurePath
 
 from tools.tracked_files import ROOT, tracked
 
@@ -65,6 +66,7 @@ PHRASES = (
     Phrase("the way (?:that|in which)", "how", "two relative words where one is enough"),
     Phrase("(?<!-)st(?:ands?|ood|anding)(?! for| out| in for|-)", "is, appears, remains, stays", FOREIGN),
     Phrase("told", "notified, shown, given", FOREIGN),
+    Phrase("hears? (?:of|from|about)|not heard", "learns of, is notified of, is asked", FOREIGN),
     Phrase("tell(?:s|ing)? of", "describe, report, mention", FOREIGN),
     Phrase("not taken(?! away| out| off)|(?:do|does|did) not take(?! part| place| effect| long| away)", "not accepted, not received", FOREIGN),
     Phrase("takes? (?:them|what|whatever|any|no|only|either|both|every)(?! time| along| away| off| out)", "accepts, receives, reads", FOREIGN),
@@ -81,10 +83,31 @@ PHRASES = (
     Phrase("# (?:How often|Lists|Records|Answers)$", "Rate limits, Pagination, Objects, Responses", "the field's words", ("docs", "templates")),
 )  # fmt: skip
 
+GUIDES = re.compile(r"docs/[^/]+\.md|.*README\.md|CONTRIBUTING\.md")
+MAX_WORDS = 30  # of a sentence in a guide
+# Begins with a relative clause. A question does, too, and a heading in bold.
+NO_NOUN = re.compile(r"(?!\*\*[^*]+\*\*$)[-*\d. ]*(?:Who|What)\b(?! to\b)[^?]*\Z")
+
+# A name with a known suffix, or a folder. It may lack the folders at its start: `css/charts.css`.
+PATH = re.compile(
+    r"`((?:[\w-]+/)*[\w-]+(?:\.\w+)*\.(?:css|html|js|md|po|py|sh|svg|toml|txt|ya?ml)|[\w-]+/[\w/-]*)`"
+)
+NOT_OURS = re.compile(
+    r"(?:build|account/messages|deploy/secrets)(?:/|$)|robots\.txt"
+)  # made by a run, or by others
+LINK = re.compile(r"\]\((?!\w+:|[/{])([^)\s#]*)(?:#([^)\s]+))?\)")  # to another document, or a heading
+HISTORY = ("CHANGELOG.md", "docs/decisions", "docs/contract")
+CONTRACT = "docs/contract.md"
+SECTIONS = re.compile(
+    r"""\b(?:contract(?:'s|\]\([^)]*\))?,? sections?|spec\("contract) \d+(?:(?:,|,? and) \d+)*""".replace(" ", r"[\s#]+"),
+    re.IGNORECASE,
+)  # fmt: skip
+SECTIONS_OF_THE_CONTRACT = re.compile(r"\bsections? \d+\b(?!\.\d)")  # 5.2 is one of an RFC
+
 
 def main(areas: list[str]) -> int:
     names = [name for name in readable() if not areas or within(name, areas)]
-    problems = [problem for name in names for problem in check(name)]
+    problems = [problem for name in names for problem in check(name)] + list(dangling(names))
     print(*problems, sep="\n", end="\n" if problems else "")
     return 1 if problems else 0
 
@@ -109,16 +132,72 @@ def check(name: str) -> Iterator[str]:
         if phrase.areas and not within(name, phrase.areas):
             continue
         for match in phrase.pattern.finditer(prose):
-            line = prose.count("\n", 0, match.start()) + 1
             found = " ".join(match[0].split())
-            yield f'{name}:{line}: "{found}": write {phrase.instead} ({phrase.reason})'
+            yield f'{name}:{line_of(match)}: "{found}": write {phrase.instead} ({phrase.reason})'
+    if GUIDES.fullmatch(name):
+        for sentence in sentences(text):
+            first = " ".join(text[slice(*sentence.span())].split()[:6])
+            words = [word for word in sentence[0].split() if re.search(r"\w", word)]
+            if len(words) > MAX_WORDS:
+                yield f'{name}:{line_of(sentence)}: "{first} …": {len(words)} words, at most {MAX_WORDS}: make two sentences of it'
+            if NO_NOUN.match(sentence[0]):
+                yield f'{name}:{line_of(sentence)}: "{first} …": begin with a noun: the app that, the person who'
+
+
+def sentences(text: str) -> Iterator[re.Match[str]]:
+    """Sentences of a guide or README, without tables, code blocks and headings. Quoted code is one word, and a link is its text."""
+    text = blanked(r"^ *(```|~~~)[^\n]*\n.*?^ *\1|<!--.*?-->|^ *(?:\||#)[^\n]*", text)
+    text = re.sub(r"`[^`]+`", lambda code: "C" + re.sub(r"\S| ", "c", code[0][1:]), text)
+    return re.finditer(SENTENCE, blanked(r"\]\([^)]*\)", text), re.DOTALL | re.MULTILINE)
+
+
+def dangling(names: list[str]) -> Iterator[str]:
+    """Links, named paths and sections of the contract that lead nowhere."""
+    tree = "\n".join(["", *(f"/{each}" for each in tracked())])
+    numbers = set(re.findall(r"^## (\d+)\. ", (ROOT / CONTRACT).read_text(), re.MULTILINE))
+    for name in names:
+        text = (ROOT / name).read_text()
+        if name.endswith(".md"):
+            yield from dead_links(name, text)
+        if name.endswith((".md", ".py")) and not within(name, HISTORY):
+            for match in PATH.finditer(text):
+                if is_lost(match[1], tree):
+                    yield f"{name}:{line_of(match)}: `{match[1]}` doesn't exist"
+        for match in (SECTIONS_OF_THE_CONTRACT if name == CONTRACT else SECTIONS).finditer(text):
+            for number in set(re.findall(r"\d+", match[0])) - numbers:
+                yield f"{name}:{line_of(match)}: {CONTRACT} has no section {number}"
+
+
+def dead_links(name: str, text: str) -> Iterator[str]:
+    for match in LINK.finditer(blanked(FENCED, text)):
+        target = (ROOT / name).parent / match[1] if match[1] else ROOT / name
+        if not target.exists():
+            yield f"{name}:{line_of(match)}: `{match[1]}` doesn't exist"
+        elif match[2] and target.suffix == ".md" and match[2] not in anchors(target):
+            yield f"{name}:{line_of(match)}: `{match[1] or name}` has no heading #{match[2]}"
+
+
+@cache
+def anchors(document: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)", blanked(FENCED, document.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\s-]", "", LINK.sub("", heading).lower()).replace(" ", "-") for heading in headings}
+
+
+def is_lost(path: str, tree: str) -> bool:
+    """Whether it names a file, or something in a folder of the root, that isn't there."""
+    is_ours = "." in path or f"\n/{path.partition('/')[0]}/" in tree
+    return is_ours and not NOT_OURS.match(path) and f"/{path}" not in tree
+
+
+def line_of(match: re.Match[str]) -> int:
+    return match.string.count("\n", 0, match.start()) + 1
 
 
 # A reader returns the text with everything but prose blank, so that lines stay where they are.
 
 
 def markdown(text: str) -> str:
-    text = blanked(r"^ *(```|~~~)[^\n]*\n.*?^ *\1", text)
+    text = blanked(FENCED, text)
     return blanked(rf"{CODE}|\]\([^)]*\)|<!--.*?-->", text)
 
 
@@ -164,6 +243,9 @@ READERS: dict[str, Callable[[str], str]] = {
     "": hash_comments,
 }
 
+# Ends with a full stop, at a middle dot or the next point of a list, or with its paragraph.
+SENTENCE = r"\S.*?(?:[.!?][)\"”’*_]*(?=\s+[^a-z\s])| · |\n\s*\n|\n(?= *(?:[-*]|\d+\.) )|\Z)"
+FENCED = r"^ *(```|~~~)[^\n]*\n.*?^ *\1"
 CODE = r"``.+?``|`[^`\n]+`|https?://\S+"
 STRINGS = {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 COMMENTS_AND_STRINGS = re.compile(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`", re.DOTALL)
@@ -183,7 +265,8 @@ def only_strings(tag: str) -> str:
 
 def only(spans: list[tuple[int, int]], text: str) -> str:
     """The text of these spans, and blanks around it."""
-    parts, end = [], 0
+    parts: list[str] = []
+    end = 0
     for start, stop in spans:
         parts += blank(text[end:start]), text[start:stop]
         end = stop

@@ -11,7 +11,6 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from common.db.replica import LaggingList
 from common.errors import ServiceError
 from common.times import iso
 from common.web.admin import ReadOnly
@@ -20,7 +19,7 @@ from webhooks.services import erasure as erasures
 
 
 @admin.register(Webhook)
-class WebhookAdmin(LaggingList, ReadOnly, admin.ModelAdmin):
+class WebhookAdmin(ReadOnly, admin.ModelAdmin):
     list_display = ["url", "app", "business", "is_active", "is_app_defined", "disabled_at", "created_at"]
     list_filter = ["is_active", "is_app_defined"]
     list_select_related = ["installation__app", "installation__business"]
@@ -52,7 +51,7 @@ class WebhookAdmin(LaggingList, ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(Event)
-class EventAdmin(LaggingList, ReadOnly, admin.ModelAdmin):
+class EventAdmin(ReadOnly, admin.ModelAdmin):
     list_display = ["type", "business", "occurred_at", "id"]
     list_filter = ["type"]
     list_select_related = ["business"]
@@ -62,7 +61,7 @@ class EventAdmin(LaggingList, ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(LaggingList, ReadOnly, admin.ModelAdmin):
+class DeliveryAdmin(ReadOnly, admin.ModelAdmin):
     list_display = ["id", "event_type", "url", "status", "due_at", "attempt_count", "created_at"]
     list_filter = ["status", "event__type"]
     list_select_related = ["event", "webhook"]

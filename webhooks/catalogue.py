@@ -14,7 +14,7 @@ from rest_framework.serializers import Serializer
 
 from common.rest.fields import example_of
 from common.times import duration
-from marketplace.scopes import SCOPE_OF_EVENT
+from marketplace.scopes import NAMEABLE_EVENTS, SCOPE_OF_EVENT
 from stores.serializers import ProductSerializer, ReviewSerializer
 from webhooks.messages import payloads
 
@@ -129,7 +129,7 @@ UNNAMEABLE: dict[str, str] = {
 }
 
 # The names that a registration may list, in the catalogue's order.
-SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in EVENTS if name not in UNNAMEABLE)
+SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in EVENTS if name in NAMEABLE_EVENTS)
 
 
 def without_scope(events: Iterable[str], scopes: Sequence[str]) -> list[str]:

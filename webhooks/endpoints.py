@@ -5,12 +5,15 @@ same URL has an endpoint of its own, and so has an installation on the developer
 tries something out there, deliveries to other stores don't wait.
 """
 
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from django.conf import settings
 from django.db import models
+from django.utils.crypto import salted_hmac
 
 from common.http import url_policy
 
@@ -24,7 +27,9 @@ SERVER_SHIFT: Final = 24
 def endpoint_key(app_id: UUID, url: str, *, sandbox: UUID | None = None) -> int:
     """The endpoint's number, from its app and URL.
 
-    `sandbox` is the business of an installation on its developer's own sandbox store.
+    `sandbox` is the business of an installation on its developer's own sandbox store. A URL whose number is that of
+    another app's endpoint can't be looked for outside, since `SECRET_KEY` is a part of it. With a new key, endpoints have
+    other numbers; rows keep theirs until they are saved.
     """
     owner = f"{app_id} {sandbox}" if sandbox else f"{app_id}"
     host, server, address = _hash(_host(url), 28), _hash(owner, 12), _hash(f"{owner} {url}", 24)
@@ -42,7 +47,13 @@ def _host(url: str) -> str:
 
 
 def _hash(text: str, bits: int) -> int:
-    return int.from_bytes(blake2b(text.encode(), digest_size=4).digest()) >> (32 - bits)
+    keyed = blake2b(text.encode(), digest_size=4, key=_key(settings.SECRET_KEY))
+    return int.from_bytes(keyed.digest()) >> (32 - bits)
+
+
+@lru_cache(maxsize=2)
+def _key(secret: str) -> bytes:
+    return salted_hmac("webhooks.endpoints", "number", secret=secret, algorithm="sha256").digest()
 
 
 class EndpointField(models.BigIntegerField):

@@ -20,6 +20,7 @@ class HeldReason(models.TextChoices):
 
 
 WAITING = (DeliveryStatus.PENDING, DeliveryStatus.RETRYING)
+FAILING = (DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED)
 
 
 class Pace(models.TextChoices):

@@ -15,6 +15,7 @@ numbered from an earlier one again: cursors of an earlier epoch are too old.
 """
 
 import base64
+import re
 import struct
 from binascii import b2a_base64
 from collections.abc import Collection, Iterable, Sequence
@@ -27,7 +28,6 @@ from uuid import UUID
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from django.conf import settings
-from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import BigIntegerField, DateTimeField, Q, QuerySet, UUIDField
 from django.utils.crypto import salted_hmac
 
@@ -44,11 +44,7 @@ MADE_UP: Final = "This is not a cursor of the feed. Leave `after` out to read fr
 _BEFORE_ALL: Final = UUID(int=0)
 _PLACE: Final = struct.Struct(">IQQ16s")  # epoch, position, milliseconds, event
 _URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
-_LARGEST: Final = 2**63 - 1
-WITH_SEALS: Final = "0017_index_by_endpoint"
-ROLLING: Final = timedelta(
-    hours=1
-)  # in which servers of the version before may still answer after the migration
+_OF_VERSION_0_1: Final = re.compile(rb"\d+\.\d+\.\d+\..{16}", re.DOTALL)  # which sealed none
 
 
 class FeedEvent(NamedTuple):
@@ -111,7 +107,7 @@ def _milliseconds(moment: datetime) -> int:
 
 @lru_cache(maxsize=2)
 def _seals(keys: tuple[str, ...]) -> list[AESSIV]:
-    """The first seals, all open. An earlier `SECRET_KEY` is kept for as long as cursors count (docs/operations.md)."""
+    """The first seals, all open. An earlier `SECRET_KEY` is kept for as long as cursors count (docs/operations-run.md)."""
     return [
         AESSIV(salted_hmac("webhooks.feed", "cursor", secret=key, algorithm="sha256").digest())
         for key in keys
@@ -245,8 +241,10 @@ def _parse(text: str) -> tuple[int, Cursor]:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         epoch, position, milliseconds, event = _PLACE.unpack(_opened(raw))
         return epoch, Cursor(position, UUID(bytes=event), datetime.fromtimestamp(milliseconds / 1000, UTC))
-    except InvalidTag:
-        return _parse_unsealed(raw)
+    except InvalidTag as error:
+        if _OF_VERSION_0_1.fullmatch(raw):
+            return -1, Cursor.before(0, datetime.fromtimestamp(0, UTC))  # too old in every epoch
+        raise Invalid.field("after", MADE_UP) from error
     except ValueError as error:
         raise Invalid.field("after", MADE_UP) from error
 
@@ -259,28 +257,3 @@ def _opened(sealed: bytes) -> bytes:
         except InvalidTag:
             continue
     raise InvalidTag
-
-
-def _parse_unsealed(raw: bytes) -> tuple[int, Cursor]:
-    """A cursor of version 0.1.0, as `_parse`. It counts if it is from before the upgrade, so for 30 days after that.
-
-    Anybody can write one, and find out by trying which numbers of transactions there are. So this has an end.
-    """
-    try:
-        epoch, position, milliseconds, rest = raw[:-16].decode("ascii").split(".")
-        made_at = datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
-        cursor = Cursor(int(position), UUID(bytes=raw[-16:]), made_at)
-        is_possible = not rest and 0 <= cursor.position <= _LARGEST and made_at < upgraded_at() + ROLLING
-    except (ValueError, OverflowError, OSError) as error:
-        raise Invalid.field("after", MADE_UP) from error
-    if not is_possible:
-        raise Invalid.field("after", MADE_UP)
-    return int(epoch), cursor
-
-
-@lru_cache(maxsize=1)
-def upgraded_at() -> datetime:
-    """When the database got a migration of the version that seals cursors."""
-    applied = MigrationRecorder.Migration.objects.filter(app="webhooks", name=WITH_SEALS)
-    found: datetime = applied.values_list("applied", flat=True).get()
-    return found

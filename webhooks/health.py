@@ -57,8 +57,8 @@ def stage(webhook: Webhook, now: datetime) -> Stage:
     return Stage.FAILING if failing_for >= WARNED_AFTER else Stage.WELL
 
 
-def failing(now: datetime) -> Q:
-    """Whether the `stage` is at least `FAILING`: the same rule in SQL."""
+def failing(now: Any) -> Q:
+    """Whether the `stage` is at least `FAILING`: the same rule in SQL. `now` is a time, or its `Param`."""
     return Q(disabled_at__isnull=False) | Q(is_active=True, failing_since__lte=now - WARNED_AFTER)
 
 

@@ -1,18 +1,34 @@
 """Reads webhooks, and decides which events an app may receive."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import F, IntegerField, Min, OuterRef, Prefetch, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import (
+    BooleanField,
+    DateTimeField,
+    ExpressionWrapper,
+    F,
+    FilteredRelation,
+    Min,
+    OuterRef,
+    Prefetch,
+    Q,
+    QuerySet,
+    Subquery,
+    UUIDField,
+    Value,
+)
+from django.db.models.functions import Cast, Coalesce
 
 from accounts.models import Business
+from common.db.compiled import AmongIds, Compiled, Param
 from common.db.fields import HasItem
 from common.db.finders import get_or_not_found
+from common.db.samples import CountOfSome
 from common.errors import Coded
 from common.times import to_the_minute
 from installations.models import Installation, InstallationQuerySet
@@ -159,7 +175,8 @@ def erasures_of(app: App) -> QuerySet[Erasure]:
     """The erasures of businesses that an app was asked for, newest first, with installation and business."""
     return (
         Erasure.objects.of_businesses()
-        .filter(installation__app=app)
+        # All have ended, and an index has these alone.
+        .filter(installation__app=app, installation__uninstalled_at__isnull=False)
         .select_related("installation__business")
         .defer("installation__webhook_secret")
         .order_by("-id")
@@ -215,9 +232,8 @@ class RepeatedUrl:
 def repeats(installations: Iterable[Installation]) -> list[RepeatedUrl]:
     """One statement. `installations` are read by `Installation.objects.with_app()`."""
     by_id = {installation.pk: installation for installation in installations}
-    active = Webhook.objects.kept().filter(installation__in=list(by_id), is_active=True).defer("secret")
     sent: dict[tuple[UUID, str], Counter[str]] = defaultdict(Counter)
-    for webhook in active.order_by("id"):
+    for webhook in _ACTIVE.rows(ids=list(by_id)):
         installation = by_id[webhook.installation_id]
         url = installation.webhook_url if webhook.is_app_defined else webhook.url
         sent[webhook.installation_id, url].update(events_of(webhook, installation))
@@ -229,6 +245,17 @@ def repeats(installations: Iterable[Installation]) -> list[RepeatedUrl]:
     return found
 
 
+_ACTIVE: Final = Compiled(
+    lambda: (
+        Webhook.objects.kept()
+        .filter(AmongIds("installation", "ids"), is_active=True)
+        .only("installation", "url", "events", "is_app_defined")
+        .order_by("id")
+    ),
+    prepared_as="webhooks_active",
+)
+
+
 # For the merchant's pages
 
 
@@ -238,13 +265,20 @@ def failing_since(installations: Iterable[Installation], now: datetime) -> dict[
     Counts webhooks that have failed for at least 24 hours or are disabled, as the mails to developers do
     (`webhooks.health`). One statement.
     """
+    return dict(_FAILING.rows(ids=[each.pk for each in installations], now=now))
+
+
+def _failing() -> Any:
     failing = Webhook.objects.kept().filter(
-        health.failing(now), installation__in=[each.pk for each in installations]
+        health.failing(Cast(Param("now", DateTimeField()), DateTimeField())), AmongIds("installation", "ids")
     )
     began = Min(Coalesce("failing_since", "disabled_at"))
-    return dict(
+    return (
         failing.order_by().values("installation").annotate(began=began).values_list("installation", "began")
     )
+
+
+_FAILING: Final[Compiled[Any]] = Compiled(_failing, prepared_as="webhooks_failing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,23 +287,31 @@ class DeliveryHealth:
 
     last_at: datetime | None  # the last success within 30 days
     given_up: int  # in the last seven days, counted up to `MANY`
+    missed_at: datetime | None = None  # the last of these
 
 
 def delivery_health(installation: Installation, now: datetime) -> DeliveryHealth:
     """Reads only the end of each webhook's index, so the cost doesn't grow with the number of deliveries. One statement."""
+    found = _HEALTH.rows(installation=installation.pk, since=now - timedelta(days=7))
+    return DeliveryHealth(
+        last_at=max((last for last, *_ in found if last), default=None),
+        given_up=min(MANY, sum(number for _, number, _ in found)),
+        missed_at=max((missed for *_, missed in found if missed), default=None),
+    )
+
+
+def _health() -> Any:
+    since = Param("since", DateTimeField())
     sent = Delivery.objects.filter(webhook=OuterRef("pk"))
     newest = sent.filter(status=DeliveryStatus.SUCCEEDED).order_by("-finished_at").values("finished_at")[:1]
-    given_up = sent.filter(status=DeliveryStatus.EXHAUSTED, finished_at__gte=now - timedelta(days=7))
-    counted = Subquery(
-        given_up.order_by().values("pk")[:MANY],
-        output_field=IntegerField(),
-        template="(SELECT COUNT(*) FROM (%(subquery)s) AS given_up)",
-    )
-    found = list(Webhook.objects.filter(installation=installation).values_list(Subquery(newest), counted))
-    return DeliveryHealth(
-        last_at=max((last for last, _ in found if last), default=None),
-        given_up=min(MANY, sum(number for _, number in found)),
-    )
+    given_up = sent.filter(status=DeliveryStatus.EXHAUSTED, finished_at__gte=since)
+    counted = CountOfSome(given_up.order_by().values("pk")[:MANY])
+    missed = Subquery(given_up.order_by("-finished_at").values("finished_at")[:1])
+    own = Webhook.objects.filter(installation=Param("installation", UUIDField()))
+    return own.values_list(Subquery(newest), counted, missed)
+
+
+_HEALTH: Final[Compiled[Any]] = Compiled(_health, prepared_as="webhooks_delivery_health")
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,11 +335,57 @@ def erasure_story(installation: Installation) -> ErasureStory | None:
     return ErasureStory(erasure, list(attempts), waiting.aggregate(next=Min("due_at"))["next"])
 
 
-def attach_last_attempts(deliveries: Iterable[Delivery]) -> None:
-    """Set `last_attempt` on each delivery, None before the first. The text of the response isn't read."""
-    by_id: dict[UUID, Any] = {delivery.pk: delivery for delivery in deliveries}
-    last = Attempt.objects.filter(delivery__in=by_id, number=F("delivery__attempt_count"))
-    for delivery in by_id.values():
-        delivery.last_attempt = None
-    for attempt in last.defer("response_excerpt"):
-        by_id[attempt.delivery_id].last_attempt = attempt
+class DeliveryRow(NamedTuple):
+    """A delivery as lists show it, with its webhook, its store, and what its last attempt came to."""
+
+    pk: UUID
+    event_type: str
+    status: str
+    due_at: datetime | None
+    attempts_made: int
+    attempt_count: int
+    created_at: datetime
+    webhook_id: UUID
+    webhook_url: str
+    webhook_description: str
+    is_sendable: bool
+    is_test: bool
+    business_id: UUID
+    store: str
+    http_status: int | None
+    error_class: str
+    duration_ms: int | None  # None before the first attempt
+
+
+def delivery_rows(ids: Collection[UUID]) -> list[DeliveryRow]:
+    """Newest first."""
+    if not ids:
+        return []
+    return [DeliveryRow(*row) for row in _ROWS.rows(ids=ids, oldest=min(ids), newest=max(ids))]
+
+
+_SENDABLE: Final = Q(webhook__is_active=True, webhook__deleted_at=None, webhook__installation__paused_at=None)
+# Values alone: instances of a delivery, its webhook, its store and its attempt take four times as long.
+_ROWS: Final = Compiled(
+    lambda: (
+        Delivery.objects.filter(AmongIds("id", "ids"))
+        .annotate(
+            last=FilteredRelation(
+                "attempts",
+                # The two ids leave out partitions.
+                condition=Q(
+                    attempts__number=F("attempt_count"),
+                    attempts__delivery__gte=Param("oldest", UUIDField()),
+                    attempts__delivery__lte=Param("newest", UUIDField()),
+                ),
+            )
+        )
+        .order_by("-id")
+        .values_list(
+            "pk", "event_type", "status", "due_at", "attempts_made", "attempt_count", "created_at",
+            "webhook", "webhook__url", "webhook__description", ExpressionWrapper(_SENDABLE, BooleanField()),
+            "webhook__installation__is_test", "business_id", "webhook__installation__business__name",
+            "last__http_status", Coalesce("last__error_class", Value("")), "last__duration_ms",
+        )
+    )
+)  # fmt: skip

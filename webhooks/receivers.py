@@ -169,5 +169,5 @@ def on_installation_created(installation: Installation, now: datetime, **_: Any)
 
 @receiver(developer_left)
 def end_listener(app: App, user: User, **_: Any) -> None:
-    """What it hasn't answered goes to the URL."""
+    """Requests that it hasn't answered go to the URL."""
     listeners.detach_person(user, app=app)

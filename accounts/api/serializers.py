@@ -6,6 +6,7 @@ from typing import Final
 from rest_framework import serializers
 
 from accounts.enums import SELF_REGISTERED, Role
+from common import lengths
 from common.money import CURRENCIES
 from common.rest.fields import ApiSerializer, Choice, Integer, Text
 
@@ -13,17 +14,23 @@ JWT = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c2ln"
 
 
 Optional = partial(Text, required=False, allow_blank=True)
-Password = partial(Text, "At least eight characters.", "a-long-passphrase-7", trim_whitespace=False)
+Password = partial(
+    Text,
+    "At least eight characters.",
+    "a-long-passphrase-7",
+    trim_whitespace=False,
+    max_length=lengths.PASSWORD,
+)
 
 
 class RegisterBody(ApiSerializer):
-    email = Text("The login name.", "dana@example.com", schema={"format": "email", "maxLength": 254})
-    password = Password(schema={"minLength": 8, "maxLength": 4096, "format": "password"})
-    name = Text("Your name.", "Dana", schema={"maxLength": 120})
+    email = Text("The login name.", "dana@example.com", max_length=lengths.EMAIL, schema={"format": "email"})
+    password = Password(schema={"minLength": 8, "format": "password"})
+    name = Text("Your name.", "Dana", max_length=lengths.PERSON)
     role = Choice(SELF_REGISTERED, "The kind of account.", "DEVELOPER")
-    businessName = Optional("Required for MERCHANT.", "Dana's Coffee", schema={"maxLength": 120})
-    businessType = Optional("The kind of business.", "Cafe", schema={"maxLength": 60})
-    address = Optional("The business's address.", "1 Harbour Street")
+    businessName = Optional("Required for MERCHANT.", "Dana's Coffee", max_length=lengths.PERSON)
+    businessType = Optional("The kind of business.", "Cafe", max_length=60)
+    address = Optional("The business's address.", "1 Harbour Street", max_length=lengths.ADDRESS)
     currency = Text("ISO 4217; USD by default.", "USD", required=False, schema={"enum": sorted(CURRENCIES)})
 
     schema: Final = {
@@ -36,13 +43,17 @@ class RegisterBody(ApiSerializer):
 
 
 class LoginBody(serializers.Serializer):
-    email = Text("The login name.", "dana@example.com")
+    email = Text("The login name.", "dana@example.com", max_length=lengths.EMAIL)
     password = Password(schema={"format": "password"})
-    otp = Optional("With a second factor: a code of the authenticator app, or a recovery code.", "123456")
+    otp = Optional(
+        "With a second factor: a code of the authenticator app, or a recovery code.",
+        "123456",
+        max_length=lengths.IDENTIFIER,
+    )
 
 
 class RefreshTokenBody(serializers.Serializer):
-    refreshToken = Text("Valid for one new pair, for 30 days.", JWT)
+    refreshToken = Text("Valid for one new pair, for 30 days.", JWT, max_length=lengths.TOKEN)
 
 
 class UserSerializer(serializers.Serializer):

@@ -18,6 +18,7 @@ from accounts.api.serializers import (
 )
 from accounts.models import Business, User
 from accounts.services import register
+from accounts.services.invitations import check_email
 from accounts.services.second_factor import has_second_factor, use_code
 from accounts.sign_in import limits, tokens
 from accounts.sign_in.adapter import WRONG_CREDENTIALS
@@ -79,6 +80,7 @@ class LoginView(AccountView):
         limits.sign_in_to_account(request, body["email"])
         user = authenticate(request, username=body["email"], password=body["password"])
         if not isinstance(user, User):
+            check_email(body["email"])  # only now: an address of before there was its rule still signs in
             raise Unauthenticated(WRONG_CREDENTIALS, code="wrong_credentials")
         if has_second_factor(user):
             _require_code(request, user, body.get("otp", ""))

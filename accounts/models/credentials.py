@@ -1,7 +1,7 @@
 """What keeps people signed in. Only digests of secrets are stored, so a copy of the database can't be used to sign in."""
 
 from datetime import datetime, timedelta
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.base_session import AbstractBaseSession, BaseSessionManager
@@ -20,8 +20,12 @@ STAFF_SESSION_LIMIT: Final = timedelta(hours=12)
 class SessionQuerySet(models.QuerySet["Session"]):
     def usable(self, moment: datetime) -> "SessionQuerySet":
         """Sessions that still work. Staff have to sign in again after half an hour without a request, and daily."""
+        return self.usable_since(moment, moment - STAFF_IDLE_LIMIT, moment - STAFF_SESSION_LIMIT)
+
+    def usable_since(self, moment: Any, seen: Any, signed_in: Any) -> "SessionQuerySet":
+        """The same with the limits of staff as times, or as expressions."""
         staff = Q(user__is_staff=True) | Q(user__is_superuser=True)
-        fresh = Q(last_seen_at__gt=moment - STAFF_IDLE_LIMIT, signed_in_at__gt=moment - STAFF_SESSION_LIMIT)
+        fresh = Q(last_seen_at__gt=seen, signed_in_at__gt=signed_in)
         return self.filter(Q(user=None) | ~staff | fresh, expire_date__gt=moment)
 
 

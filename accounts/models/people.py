@@ -1,16 +1,21 @@
 """People and the businesses they own."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
+from unicodedata import normalize
 from uuid import UUID
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.utils.timezone import now
 
 from accounts.enums import Role
 from accounts.validators import validate_currency, validate_locale, validate_timezone
+from common import lengths
+from common.contacts import kept_email_key
+from common.db.fields import EmailField
 from common.ids import new_id
 
 
@@ -30,19 +35,37 @@ class UserManager(BaseUserManager["User"]):
         )
 
     def get_by_natural_key(self, username: str | None) -> "User":
-        return self.get(email=normalize_email(username or ""))
+        if found := self.with_email(username or ""):
+            return found
+        raise self.model.DoesNotExist
+
+    def with_email(self, email: str) -> "User | None":
+        """The account of an address, in whatever spelling of it.
+
+        Two accounts of before may share a normal form: one has the key, and the other is found by what is written in its
+        row. So is an account that a process of the version before has made, which has no key yet.
+        """
+        written = normalize_email(email)
+        rows = self.filter(models.Q(email=written) | models.Q(email_key=kept_email_key(written)))
+        return max(rows, key=lambda user: user.email == written, default=None)
 
 
 def normalize_email(email: str) -> str:
-    """One spelling per address, so that a capital letter neither makes a second account nor keeps its owner out."""
-    return email.strip().lower()
+    """How an account's address is kept and shown: in small letters. Its key is compared (`common.contacts`)."""
+    return normalize("NFC", email.strip()).lower()
 
 
 class User(AbstractBaseUser, PermissionsMixin):
     """A person. The e-mail address is the login name."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    email = models.EmailField("e-mail", unique=True, max_length=254)
+    email = EmailField("e-mail", unique=True, max_length=254)
+    email_key = models.CharField(
+        max_length=254,
+        null=True,
+        editable=False,
+        help_text="The normal form; null where another account of before has it.",
+    )
     name = models.CharField(max_length=120)
     role = models.CharField(max_length=16, choices=Role.choices)
     is_active = models.BooleanField(default=True)
@@ -82,6 +105,11 @@ class User(AbstractBaseUser, PermissionsMixin):
                 fields=["deleted_at"], name="person_deleted", condition=models.Q(deleted_at__isnull=False)
             )
         ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["email_key"], condition=models.Q(email_key__isnull=False), name="account_of_email_key"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} <{self.email}>"
@@ -89,6 +117,35 @@ class User(AbstractBaseUser, PermissionsMixin):
     def clean(self) -> None:
         super().clean()
         self.email = normalize_email(self.email)
+        if (owner := User.objects.with_email(self.email)) and owner.pk != self.pk:
+            raise ValidationError({"email": "An account with this e-mail address already exists."})
+
+    def save(self, *args: Any, update_fields: Any = None, **options: Any) -> None:
+        """The key follows the address. Raises `IntegrityError` where another account has it."""
+        if update_fields is None or "email" in update_fields:
+            key, is_asked = kept_email_key(self.email), self._state.adding or update_fields is not None
+            if is_asked or self.email_key or not User.objects.filter(email_key=key).exists():
+                self.email_key = key
+            update_fields = update_fields and {*update_fields, "email_key"}
+        super().save(*args, update_fields=update_fields, **options)
+
+    def has_address(self, email: str) -> bool:
+        """Whether this is the account of an address, in whatever spelling."""
+        written = normalize_email(email)
+        return written == self.email or (
+            self.email_key is not None and self.email_key == kept_email_key(written)
+        )
+
+    def set_password(self, raw_password: str | None) -> None:
+        """In NFKC, as NIST SP 800-63B asks: keyboards write the same letter in several ways."""
+        super().set_password(raw_password and normalize("NFKC", raw_password))
+
+    def check_password(self, raw_password: str | None) -> bool:
+        """Passwords of before are hashed as they were typed."""
+        composed = raw_password and normalize("NFKC", raw_password)
+        if super().check_password(composed):
+            return True
+        return composed != raw_password and super().check_password(raw_password)
 
     def session_hashes(self) -> list[str]:
         """The hashes that a valid session may hold: one for each secret key that is still accepted."""
@@ -104,7 +161,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class BusinessQuerySet(models.QuerySet["Business"]):
-    def owned_by(self, user: User) -> "BusinessQuerySet":
+    def owned_by(self, user: User | UUID) -> "BusinessQuerySet":
         return self.filter(owner=user)
 
     def sandboxes_of(self, user: User | UUID) -> "BusinessQuerySet":
@@ -140,7 +197,7 @@ class Business(models.Model):
     name = models.CharField(max_length=120)
     slug = models.SlugField(max_length=80, unique=True)
     type = models.CharField(max_length=60, blank=True)
-    address = models.TextField(blank=True, validators=[MaxLengthValidator(500)])
+    address = models.TextField(blank=True, validators=[MaxLengthValidator(lengths.ADDRESS)])
     currency = models.CharField(max_length=3, default="USD", validators=[validate_currency])
     locale = models.CharField(max_length=16, default="en", validators=[validate_locale])
     timezone = models.CharField(max_length=64, default="UTC", validators=[validate_timezone])

@@ -1,7 +1,7 @@
 """Registering with a business, opening another one, new passwords, and making reviewers."""
 
 from accounts.services.businesses import create_business, update_business
-from accounts.services.passwords import choose_new_password, send_password_reset
+from accounts.services.passwords import choose_new_password
 from accounts.services.registration import Registration, register
 from accounts.services.reviewers import create_reviewer
 
@@ -11,6 +11,5 @@ __all__ = [
     "create_business",
     "create_reviewer",
     "register",
-    "send_password_reset",
     "update_business",
 ]

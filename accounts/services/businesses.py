@@ -35,6 +35,7 @@ RESERVED_SLUGS = frozenset(
     "vpn webmail webmaster wpad www www1 www2".split()
 )
 COUNTED_SLUGS = 9
+MOST_STORES = 10  # of a person; sandboxes, test stores and those of checks aside
 MAX_BASE = 56  # characters; the longest ending has 7
 SLUG_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that two people read differently
 
@@ -57,8 +58,8 @@ def create_business(
 
     With `expires_at` it is a throwaway store, of which an owner may have several. A sandbox gets sample data `with_samples`.
 
-    Raises `Invalid` naming each bad field, and `Conflict` where the owner has a sandbox already. The name of a sandbox is
-    made of its owner's, who chose none.
+    Raises `Invalid` naming each bad field, and `Conflict` where the owner has a sandbox already, or `MOST_STORES`. The name of a
+    sandbox is made of its owner's, who chose none.
     """
     business = Business(
         owner=owner,
@@ -76,6 +77,8 @@ def create_business(
     if not is_sandbox:
         _check_name(business.name)
     with transaction.atomic():
+        if not is_sandbox:
+            _require_room(owner)
         _insert_under_free_slug(business)
         business_created.send(
             sender=Business, business=business, with_samples=with_samples, now=business.created_at
@@ -101,6 +104,13 @@ def update_business(*, business: Business, **changes: Unpack[BusinessChanges]) -
     if business.name != before:  # a name of before there was this rule stays
         _check_name(business.name)
     business.save(update_fields=list(changes))
+
+
+def _require_room(owner: User) -> None:
+    """Raise `Conflict` for one store too many. Two openings at once wait for each other."""
+    User.objects.select_for_update(no_key=True).get(pk=owner.pk)
+    if Business.objects.owned_by(owner).filter(is_sandbox=False).count() >= MOST_STORES:
+        raise Conflict(f"A person has at most {MOST_STORES} stores.", code="too_many_stores")
 
 
 def _check_name(name: str) -> None:

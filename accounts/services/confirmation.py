@@ -10,11 +10,14 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from accounts.enums import SELF_REGISTERED, SecurityEventKind
-from accounts.models import User
-from accounts.services import security_log
+from accounts.models import Mail, User
+from accounts.services import outbox, security_log
+from accounts.sign_in.limits import UnaskedMail
 from common.errors import NotAllowed
-from common.mails.letters import letter
+from common.mails.letters import Letter, letter
 
+CONFIRMATION: Final = "confirmation"
+ACCOUNT_EXISTS: Final = "account-exists"
 UNCONFIRMED: Final = "Confirm your e-mail address first. Use the link that we mailed to {email}."
 
 
@@ -23,11 +26,14 @@ def is_confirmed(user: User) -> bool:
     return EmailAddress.objects.filter(user=user, email=user.email, verified=True).exists()
 
 
+def has_to_be_confirmed(user: User) -> bool:
+    """Whether a person of this role needs a confirmed address. Not in `DEBUG`."""
+    return bool(settings.CONFIRM_ADDRESSES) and user.role in SELF_REGISTERED
+
+
 def must_confirm(user: User) -> bool:
-    """Whether a developer or merchant has to confirm the address before going on. Not in `DEBUG`."""
-    if user.role not in SELF_REGISTERED:
-        return False
-    return bool(settings.CONFIRM_ADDRESSES) and not is_confirmed(user)
+    """Whether a developer or merchant has to confirm the address before going on."""
+    return has_to_be_confirmed(user) and not is_confirmed(user)
 
 
 def require_confirmed(user: User) -> None:
@@ -56,27 +62,43 @@ def confirm(*, user: User) -> None:
         security_log.record(user_id=user.pk, kind=SecurityEventKind.EMAIL_CONFIRMED, about=user.email)
 
 
-def send_confirmation(*, user: User, next_url: str = "") -> None:
-    """Mail the link that confirms the address. It works for three days and leads on to `next_url`."""
+def mail_confirmation(*, email: str, next_url: str = "") -> None:
+    """Mail the link that confirms the address, if it isn't yet. It works for three days and leads on to `next_url`."""
+    outbox.post_later(kind=CONFIRMATION, to=email, once=True, next_url=next_url)
+
+
+@outbox.writes(CONFIRMATION, limit=UnaskedMail.CONFIRMATION)
+def _write_confirmation(mail: Mail) -> Letter | None:
+    user = User.objects.filter(email=mail.to, is_active=True).first()
+    if user is None:
+        return None
     address, _ = EmailAddress.objects.get_or_create(user=user, email=user.email)
     if address.verified:
-        return
+        return None
     link = settings.BASE_URL + reverse("account_confirm_email", args=[EmailConfirmationHMAC(address).key])
-    if next_url:
+    if next_url := outbox.facts_of(mail)["next_url"]:
         link += "?" + urlencode({"next": next_url})
-    letter(
+    return letter(
         subject="Confirm your e-mail address for Extension Platform",
         to=user.email,
         template="accounts/mail/confirm.txt",
         context={"base_url": settings.BASE_URL, "link": link},
-    ).send()
+    )
 
 
-def send_account_exists(*, user: User) -> None:
+def mail_account_exists(*, email: str) -> None:
     """Tell the owner of an address that somebody tried to register with it."""
-    letter(
+    outbox.post_later(kind=ACCOUNT_EXISTS, to=email, once=True)
+
+
+@outbox.writes(ACCOUNT_EXISTS, limit=UnaskedMail.ACCOUNT_EXISTS)
+def _write_account_exists(mail: Mail) -> Letter | None:
+    user = User.objects.with_email(mail.to)
+    if user is None or not user.is_active:
+        return None
+    return letter(
         subject="You already have an account at Extension Platform",
         to=user.email,
         template="accounts/mail/account_exists.txt",
         context={"base_url": settings.BASE_URL},
-    ).send()
+    )

@@ -21,6 +21,7 @@ from django.utils import timezone
 from accounts.enums import SELF_REGISTERED, SecurityEventKind
 from accounts.models import Business, DeveloperToken, DeviceGrant, Session, SignIn, User, WrongCode
 from accounts.services import security_log
+from accounts.services.outbox import forget_person
 from accounts.services.security_mails import mail_later
 from accounts.services.staff import leave_all
 from accounts.signals import account_deleted, account_deletion_asked
@@ -74,6 +75,7 @@ def delete_account(*, user: User, now: datetime | None = None) -> None:
     person = User.objects.select_for_update().get(pk=user.pk)
     if person.deleted_at is not None:
         raise Conflict("This account is deleted already.")
+    forget_person(person.email, person.pending_email)
     facts = {"base_url": settings.BASE_URL}
     mail_later(subject=SUBJECT, template="accounts/mail/account_deleted.txt", context=facts, to=person.email)
     _end_sign_ins(person)

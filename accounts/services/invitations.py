@@ -4,26 +4,24 @@ The link is signed with `SECRET_KEY` and holds the row and the address, so nothi
 address only, until it is accepted or taken back.
 """
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 from django.core import signing
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import Invitable, InvitableQuerySet, User
 from accounts.services import confirmation
+from common.contacts import NotAContact, email_key, kept_email_key
 from common.errors import Invalid, NotFound, TooManyRequests
-from common.secrets import digest
 from common.times import duration
 from common.web.limits.rate_limits import consume
 
-# How many a person may send, so that no one is mailed without end.
+# How many a person may send. How many mails one address gets is limited for all people together (`sign_in.limits.may_mail`).
 A_MINUTE: Final = 10
 A_DAY: Final = 100
-A_DAY_TO_ONE_ADDRESS: Final = 10
 DAY: Final = 24 * 3600  # seconds
 
 Row = TypeVar("Row", bound=Invitable)
@@ -32,20 +30,21 @@ Row = TypeVar("Row", bound=Invitable)
 def check_email(email: str) -> None:
     """Raises `Invalid`."""
     try:
-        validate_email(email)
-    except ValidationError:
-        raise Invalid.field("email", "Enter a whole e-mail address, such as kim@example.com.") from None
-    if len(email) > 254:
-        raise Invalid.field("email", "Must have at most 254 characters.")
+        email_key(email)
+    except NotAContact as error:
+        raise Invalid.field("email", str(error.message)) from None
 
 
-def count(by: User, email: str) -> None:
-    """Count an invitation of `by` to an address, taken back or not. Raises `TooManyRequests`."""
-    address = f"invite-address:{digest(f'{by.pk} {email}')}"
+def is_among(addresses: Iterable[str], email: str) -> bool:
+    """Whether one of them is this address, in whatever spelling."""
+    return kept_email_key(email) in map(kept_email_key, addresses)
+
+
+def count(by: User) -> None:
+    """Count an invitation of `by`, taken back or not. Raises `TooManyRequests`."""
     for state, what in (
         (consume(f"invite:{by.pk}", limit=A_MINUTE), "invitations a minute"),
         (consume(f"invite-day:{by.pk}", limit=A_DAY, window=DAY), "invitations a day"),
-        (consume(address, limit=A_DAY_TO_ONE_ADDRESS, window=DAY), "invitations of one address a day"),
     ):
         if not state.allowed:
             raise TooManyRequests(
@@ -85,7 +84,7 @@ def find(
 
 def why_of_another(row: Invitable, user: User) -> str:
     """Why an invitation is not this person's; empty if it is."""
-    if user.email == row.email:
+    if user.has_address(row.email):
         return ""
     return f"This invitation is for {row.email}, and you are signed in as {user.email}. Sign in with that address."
 

@@ -1,34 +1,45 @@
 """A new password by mail, and what ends with the previous one."""
 
+from typing import Final
+
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
 
-from accounts.models import User, normalize_email
-from accounts.services import confirmation
+from accounts.models import Mail, User
+from accounts.services import confirmation, outbox
 from accounts.services.developer_tokens import end_tokens
 from accounts.services.second_factor import require_password_with_passkeys
-from common.mails.letters import letter
+from accounts.sign_in.limits import UnaskedMail
+from common.mails.letters import Letter, letter
+
+RESET: Final = "password-reset"
 
 
-def send_password_reset(*, email: str) -> None:
-    """Mail a link that works once. Nothing is sent to an unknown address, a closed account or one without a password."""
-    user = User.objects.filter(email=normalize_email(email), is_active=True).first()
-    if user is None or not user.has_usable_password():
-        return
+def mail_reset(*, email: str) -> None:
+    """Mail a link that works once. The request looks for no account: the time that this takes would tell whether there is one."""
+    outbox.post_later(kind=RESET, to=email, once=True)
+
+
+@outbox.writes(RESET, limit=UnaskedMail.PASSWORD_RESET)
+def _write_reset(mail: Mail) -> Letter | None:
+    """None for an unknown address, a closed account and one without a password."""
+    user = User.objects.with_email(mail.to)
+    if user is None or not user.is_active or not user.has_usable_password():
+        return None
     path = reverse(
         "account_reset_password_from_key",
         kwargs={"uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user)},
     )
     # The link leads to this site, whatever Host the request had.
-    letter(
+    return letter(
         subject="Choose a new password for Extension Platform",
         to=user.email,
         template="accounts/mail/password_reset.txt",
         context={"base_url": settings.BASE_URL, "link": settings.BASE_URL + path},
-    ).send()
+    )
 
 
 def choose_new_password(*, user: User, password: str) -> None:

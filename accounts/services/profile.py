@@ -1,7 +1,6 @@
-"""A person's own changes of their account: name, e-mail address, and which notices are mailed."""
+"""A person's own changes of their account: name and e-mail address."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
@@ -9,38 +8,21 @@ from django.core import signing
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
-from accounts.enums import Frequency, MailKind, Role, SecurityEventKind, StoreNotice
-from accounts.models import User, normalize_email
+from accounts.enums import SecurityEventKind
+from accounts.models import Mail, User, normalize_email
 from accounts.public_names import check_public_name
-from accounts.services import confirmation, security_log
+from accounts.services import confirmation, invitations, outbox, security_log
 from accounts.services.security_mails import mail_security_change
+from accounts.sign_in.limits import UnaskedMail
 from accounts.sign_in.origins import Origin
 from common.errors import Conflict, Invalid
-from common.mails.letters import letter
-from common.processes.background import enqueue_after_commit
+from common.mails.letters import Letter, letter
 
 LINK_LIFETIME: Final = 3 * 24 * 3600  # seconds
+NEW_EMAIL: Final = "new-email"
 _SALT: Final = "accounts.new-email"
 NO_LONGER_VALID: Final = "This link no longer works. Enter the new address again."
 TAKEN: Final = "This address can't be used. Enter another one."
-
-MAILS: Final = {
-    Role.DEVELOPER: (
-        MailKind.FAILING_WEBHOOKS,
-        MailKind.REVIEW_DECISIONS,
-        MailKind.CHECKS,
-        MailKind.RELEASES,
-    ),
-    Role.MERCHANT: (MailKind.PERMISSION_QUESTIONS, MailKind.FAILING_APPS, MailKind.ERASURES),
-}
-# An order waits for the merchant. Goods are ordered by the day, and a review asks for nothing.
-FREQUENCIES: Final = {
-    StoreNotice.NEW_ORDERS: Frequency.EACH,
-    StoreNotice.LOW_STOCK: Frequency.DAILY,
-    StoreNotice.NEW_REVIEWS: Frequency.OFF,
-}
-# The kinds that somebody gets whose role in the store is ORDERS.
-OF_ORDERS: Final = (StoreNotice.NEW_ORDERS, StoreNotice.NEW_REVIEWS)
 
 
 def rename(*, user: User, name: str) -> None:
@@ -62,13 +44,14 @@ def ask_for_new_email(*, user: User, email: str) -> None:
 
     The same happens for an address that has an account already: the page must not tell. Its owner gets another mail.
     """
-    email = normalize_email(email)
-    if email == user.email:
+    invitations.check_email(email)
+    if user.has_address(email):
         problem = "This is your current address."
         raise Invalid(problem, [{"field": "email", "message": problem}])
-    user.pending_email = email
-    user.save(update_fields=["pending_email"])
-    enqueue_after_commit("accounts.tasks.mail_new_email", str(user.pk), run_here=True)
+    user.pending_email = normalize_email(email)
+    with transaction.atomic():
+        user.save(update_fields=["pending_email"])
+        mail_new_email(user=user)
 
 
 def forget_new_email(*, user: User) -> None:
@@ -77,22 +60,26 @@ def forget_new_email(*, user: User) -> None:
 
 
 def mail_new_email(*, user: User) -> None:
-    """To the new address: the link, or a word that it has an account already."""
-    if not user.pending_email:
-        return
-    owner = User.objects.filter(email=user.pending_email).first()
-    if owner is not None:
-        if owner.is_active:
-            confirmation.send_account_exists(user=owner)
-        return
+    outbox.post_later(kind=NEW_EMAIL, to=user.pending_email, about_id=user.pk, once=True)
+
+
+@outbox.writes(NEW_EMAIL, limit=UnaskedMail.CONFIRMATION)
+def _write_new_email(mail: Mail) -> Letter | None:
+    """The link. The owner of an address that has an account already gets another mail."""
+    user = User.objects.filter(pk=mail.about_id, is_active=True, pending_email=mail.to).first()
+    if user is None:
+        return None
+    if User.objects.with_email(mail.to):
+        confirmation.mail_account_exists(email=mail.to)
+        return None
     token = signing.dumps([str(user.pk), user.email, user.pending_email], salt=_SALT)
     link = settings.BASE_URL + reverse("accounts:confirm_new_email", args=[token])
-    letter(
+    return letter(
         subject="Confirm your new e-mail address for Extension Platform",
         to=user.pending_email,
         template="accounts/mail/new_email.txt",
         context={"base_url": settings.BASE_URL, "link": link},
-    ).send()
+    )
 
 
 def new_email_of(*, user: User, token: str) -> str:
@@ -128,28 +115,3 @@ def change_email(*, user: User, token: str, origin: Origin) -> None:
     except IntegrityError:
         raise Conflict(TAKEN) from None
     user.refresh_from_db()
-
-
-def mails_of(user: User) -> list[MailKind]:
-    """The notices that this person may choose."""
-    return list(MAILS.get(Role(user.role), ()))
-
-
-def wants_mail(user: User, kind: MailKind) -> bool:
-    return user.is_active and kind not in user.muted_mails
-
-
-def choose_mails(*, user: User, wanted: Iterable[str]) -> None:
-    chosen: Any = set(wanted)
-    user.muted_mails = [kind.value for kind in mails_of(user) if kind not in chosen]
-    user.save(update_fields=["muted_mails"])
-
-
-def frequency_of(user: User, notice: StoreNotice) -> Frequency:
-    """How often the person wants mails of this kind."""
-    return Frequency(user.store_notices.get(notice, FREQUENCIES[notice])) if user.is_active else Frequency.OFF
-
-
-def choose_frequencies(*, user: User, chosen: Mapping[StoreNotice, Frequency]) -> None:
-    user.store_notices = user.store_notices | {kind.value: often.value for kind, often in chosen.items()}
-    user.save(update_fields=["store_notices"])

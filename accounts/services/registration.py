@@ -17,8 +17,8 @@ from accounts.models import Business, User, normalize_email
 from accounts.public_names import check_public_name
 from accounts.services import security_log
 from accounts.services.businesses import create_business
+from accounts.services.confirmation import mail_confirmation
 from common.errors import Conflict, ErrorDetail, Invalid
-from common.processes.background import enqueue_after_commit
 from common.validation import field_problems
 
 USER_FIELDS = {"email": "email", "name": "name"}
@@ -78,7 +78,7 @@ def _save(
     user: User, password: str, business: Business | None, next_url: str, now: datetime
 ) -> Business | None:
     _check(user, password, business)
-    if User.objects.filter(email=user.email).exists():
+    if User.objects.with_email(user.email):
         raise Conflict(TAKEN, code="account_exists")
     user.set_password(password)  # slow on purpose, so not while a transaction holds locks
     with transaction.atomic():
@@ -87,7 +87,7 @@ def _save(
         if settings.CONFIRM_ADDRESSES:
             # Not only with the mail: without this row, the library would let an unconfirmed person add a passkey.
             EmailAddress.objects.create(user=user, email=user.email)
-            enqueue_after_commit("accounts.tasks.mail_confirmation", user.email, next_url, run_here=True)
+            mail_confirmation(email=user.email, next_url=next_url)
         return _opened(user, business, now) if business else None
 
 

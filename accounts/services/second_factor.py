@@ -1,6 +1,6 @@
 """The second factor of signing in: an authenticator app, passkeys, and recovery codes.
 
-Who guesses codes has the password already, or an open session, so wrong codes count for the account and not, like passwords, for
+A person who guesses codes has the password already, or an open session, so wrong codes count for the account and not, like passwords, for
 account and network. Too many refuse the codes of the app for a day; passkeys and recovery codes stay.
 """
 

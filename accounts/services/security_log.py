@@ -42,7 +42,7 @@ def record(
 
 def record_failed_sign_in(*, email: str, origin: Origin) -> None:
     """Write a failed sign-in down for the account of this address, if there is one."""
-    for user in User.objects.filter(email=email):
+    if user := User.objects.with_email(email):
         record(user_id=user.pk, kind=SecurityEventKind.SIGN_IN_FAILED, origin=origin)
 
 

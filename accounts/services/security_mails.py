@@ -1,4 +1,4 @@
-"""Mails about an account that are written in the transaction of what they are about, and sent by a worker."""
+"""Mails about an account, its apps and its stores, for the transaction of what they are about."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import User
+from accounts.services.outbox import post
 from accounts.sign_in.origins import Origin, device_name
-from common.mails.parts import as_rows, written
-from common.processes.background import enqueue_after_commit
+from common.mails.letters import letter
 
 SUBJECT = "The security of your account at Extension Platform has changed"
 WRONG_CODES = "Wrong codes were entered for your account at Extension Platform"
@@ -39,6 +39,4 @@ def mail_wrong_codes(*, user: User, count: int, origin: Origin) -> None:
 
 
 def mail_later(*, subject: str, template: str, context: dict[str, Any], to: str) -> None:
-    """The message to the worker has what the mail says, without its look."""
-    parts = as_rows(written(template, context))
-    enqueue_after_commit("accounts.tasks.send_mail", subject, parts, to, run_here=True)
+    post(letter(subject=subject, to=to, template=template, context=context), kind="account")

@@ -12,17 +12,18 @@ from django.utils import timezone
 
 from accounts.access import require_role, role_in, stores_of
 from accounts.enums import Role, SecurityEventKind, StoreRole
-from accounts.models import LASTS, Business, Staff, User, normalize_email
-from accounts.services import invitations, security_log
+from accounts.models import LASTS, Business, Mail, Staff, User, normalize_email
+from accounts.services import invitations, outbox, security_log
 from accounts.services.confirmation import must_confirm, require_confirmed
 from accounts.services.security_mails import mail_later
+from accounts.sign_in.limits import UnaskedMail
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, Invalid, NotAllowed, NotFound
-from common.mails.letters import letter
-from common.processes.background import enqueue_after_commit
+from common.mails.letters import Letter, letter
 
 MOST_STAFF: Final = 50  # of a store, its owner and invitations included
 
+INVITATION: Final = "staff-invitation"
 _SALT: Final = "accounts.staff-invitation"
 _TO: Final = "decide on its staff"
 NO_LONGER_VALID: Final = "This invitation no longer works. Ask the owner of the store for another one."
@@ -78,14 +79,14 @@ def invite(
     require_confirmed(by)  # so that no stranger's address brings a store's name to others
     invitations.check_email(email)
     chosen = _role(role)
-    invitations.count(by, email)
+    invitations.count(by)
     with transaction.atomic():
         locked = _locked(business, by)
         locked.staff.filter(user=None, since__lte=now - LASTS).delete()
         _require_new(locked, email)
         row = Staff.objects.create(business=locked, email=email, role=chosen, invited_by=by, since=now)
         _record(locked, SecurityEventKind.STAFF_INVITED, by, f"{locked.name}: {email}, {chosen.label}")
-        enqueue_after_commit("accounts.tasks.mail_staff_invitation", str(row.pk), run_here=True)
+        mail_invitation(row)
     return _member(row)
 
 
@@ -149,12 +150,17 @@ def _end(locked: Business, row: Staff, by: User, said: str, *, owner_too: bool =
 # Invitations
 
 
-def mail_invitation(*, staff_id: UUID | str) -> None:
+def mail_invitation(row: Staff) -> None:
     """Mail the link, which works for the invited address only. Looking at its page doesn't use it up."""
-    row = Staff.objects.select_related("business", "invited_by").filter(pk=staff_id, user=None).first()
+    outbox.post_later(kind=INVITATION, to=row.email, about_id=row.pk)
+
+
+@outbox.writes(INVITATION, limit=UnaskedMail.INVITATION)
+def _write_invitation(mail: Mail) -> Letter | None:
+    row = Staff.objects.select_related("business", "invited_by").filter(pk=mail.about_id, user=None).first()
     if row is None or row.invited_by is None:
-        return
-    letter(
+        return None
+    return letter(
         subject=f"Invitation to {row.business.name} on Extension Platform",
         to=row.email,
         template="accounts/mail/staff_invitation.txt",
@@ -164,7 +170,7 @@ def mail_invitation(*, staff_id: UUID | str) -> None:
             "role": row.role,
             "link": f"{settings.BASE_URL}/merchant/invitations/{invitation_token(row)}/",
         },
-    ).send()
+    )
 
 
 def invitation_token(row: Staff) -> str:
@@ -260,9 +266,10 @@ def _role(value: str) -> StoreRole:
 
 
 def _require_new(locked: Business, email: str) -> None:
-    if locked.owner.email == email or locked.staff.filter(user__email=email).exists():
+    people = [locked.owner.email, *locked.staff.active().values_list("user__email", flat=True)]
+    if invitations.is_among(people, email):
         raise Conflict("This person belongs to the store already.", code="member_exists")
-    if locked.staff.filter(user=None, email=email).exists():
+    if invitations.is_among(locked.staff.filter(user=None).values_list("email", flat=True), email):
         raise Conflict("This address is invited already.", code="member_exists")
     if locked.staff.count() + 1 >= MOST_STAFF:
         raise Conflict(f"A store has at most {MOST_STAFF} people.", code="too_many_members")

@@ -6,8 +6,13 @@ from allauth.mfa.totp import views as totp
 from allauth.mfa.webauthn import views as webauthn
 from django.urls import path, re_path, reverse_lazy
 
-from accounts.forms import PasswordSetForm
-from accounts.views.passwords import PasswordChangeView, PasswordResetFromKeyView, PasswordResetView
+from accounts.forms import AddAppForm
+from accounts.views.passwords import (
+    PasswordChangeView,
+    PasswordResetFromKeyView,
+    PasswordResetView,
+    PasswordSetView,
+)
 from accounts.views.registration import RegisterView
 from accounts.views.second_factor import (
     AddPasskeyView,
@@ -43,9 +48,7 @@ urlpatterns = [
     path("password/", PasswordChangeView.as_view(), name="account_change_password"),
     path(
         "password/set/",
-        views.PasswordSetView.as_view(
-            template_name="accounts/password_change.html", form_class=PasswordSetForm
-        ),
+        PasswordSetView.as_view(),
         name="account_set_password",
     ),
     path(
@@ -66,7 +69,9 @@ urlpatterns = [
     path("security/", SecurityView.as_view(), name="mfa_index"),
     path(
         "security/app/",
-        totp.ActivateTOTPView.as_view(template_name="accounts/authenticator_app_add.html"),
+        totp.ActivateTOTPView.as_view(
+            form_class=AddAppForm, template_name="accounts/authenticator_app_add.html"
+        ),
         name="mfa_activate_totp",
     ),
     path(

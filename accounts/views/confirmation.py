@@ -7,9 +7,9 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from accounts.models import User
+from accounts.services.confirmation import mail_confirmation
 from accounts.sign_in import limits
 from common.errors import TooManyRequests
-from common.processes.background import enqueue_after_commit
 from common.web.own_pages import is_own_page
 
 
@@ -22,10 +22,10 @@ def send_again(request: HttpRequest) -> HttpResponse:
     if not is_own_page(back, request):
         back = "accounts:home"
     try:
-        limits.password_reset(request, request.user.email)
+        limits.mail_request(request)
     except TooManyRequests as error:
         messages.error(request, error.message)
         return redirect(back)
-    enqueue_after_commit("accounts.tasks.mail_confirmation", request.user.email, run_here=True)
+    mail_confirmation(email=request.user.email)
     messages.success(request, f"We sent the link to {request.user.email} again.")
     return redirect(back)

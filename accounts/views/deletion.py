@@ -13,6 +13,7 @@ from accounts.access import stores_of
 from accounts.models import Business, User, normalize_email
 from accounts.services.deletion import NotDeletableError, delete_account, obstacles_of
 from accounts.sign_in.step_up import step_up
+from common import lengths
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 
@@ -23,6 +24,7 @@ class DeleteForm(forms.Form):
     """Confirms with the account's own address."""
 
     email = forms.CharField(
+        max_length=lengths.EMAIL,
         widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
         error_messages={"required": "Enter your e-mail address."},
     )

@@ -18,8 +18,11 @@ from accounts.models import Invitable, User
 from accounts.services import confirmation, register
 from accounts.services.registration import register_without_store
 from accounts.sign_in import limits
+from common import lengths
 from common.errors import Conflict, Invalid, NotFound
-from common.web.forms.pages import UNPROCESSABLE, add_service_errors
+from common.places import Busy
+from common.web.forms.contacts import EmailField
+from common.web.forms.pages import add_service_errors, form_page, refuse
 from common.web.forms.widgets import RadioLines
 
 NOT_FOUND = 404
@@ -40,9 +43,9 @@ class Kind:
 class InviteForm(forms.Form):
     """Whom to invite. `roles` are the choices, each with its label and what it may do; `usual` is chosen at first."""
 
-    email = forms.EmailField(
+    email = EmailField(
         label="E-mail",
-        max_length=254,
+        max_length=lengths.EMAIL,
         widget=forms.EmailInput({"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
         error_messages={
             "required": "Enter an e-mail address.",
@@ -62,12 +65,13 @@ class InviteForm(forms.Form):
 
 class InvitedForm(forms.Form):
     name = forms.CharField(
-        max_length=120,
+        max_length=lengths.PERSON,
         widget=forms.TextInput({"autocomplete": "name"}),
         error_messages={"required": "Enter your name."},
     )
     password = forms.CharField(
         strip=False,
+        max_length=lengths.PASSWORD,
         help_text="At least 8 characters. Avoid common passwords.",
         widget=forms.PasswordInput({"autocomplete": "new-password"}),
         error_messages={"required": "Choose a password."},
@@ -97,7 +101,7 @@ def look_or_accept(request: HttpRequest, kind: Kind, token: str) -> HttpResponse
     except NotFound as error:
         return render(request, kind.template, {"problem": error.message}, status=NOT_FOUND)
     context = _context(request, kind, row, token)
-    if not request.user.is_authenticated and not User.objects.filter(email=row.email).exists():
+    if not request.user.is_authenticated and not User.objects.with_email(row.email):
         context["form"] = InvitedForm()
     return render(request, kind.template, context)
 
@@ -109,14 +113,16 @@ def register_invited(request: HttpRequest, kind: Kind, token: str) -> HttpRespon
     if request.user.is_authenticated:
         return redirect(page)
     limits.registration(request)
+    form = InvitedForm(request.POST)
     try:
-        form = InvitedForm(request.POST)
         if form.is_valid() and (made := form.register(row.email, kind.role)):
             return complete_signup(request, made, None, page)
     except Conflict:  # registered in the meantime
         return redirect(page)
+    except Busy as busy:
+        refuse(form, busy)
     context = _context(request, kind, row, token) | {"form": form}
-    return render(request, kind.template, context, status=UNPROCESSABLE)
+    return form_page(request, kind.template, context)
 
 
 def _context(request: HttpRequest, kind: Kind, row: Invitable, token: str) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from allauth.account import views as allauth
 from django.http import HttpRequest, HttpResponse
 
-from accounts.forms import NewPasswordForm, PasswordChangeForm, PasswordResetForm
+from accounts.forms import NewPasswordForm, PasswordChangeForm, PasswordResetForm, PasswordSetForm
 from accounts.models import User
 from accounts.sign_in import limits
-from accounts.views.refusals import LimitedForm
+from accounts.views.refusals import LimitedForm, ShownAgain
 
 
 class PasswordResetView(LimitedForm, allauth.PasswordResetView):
@@ -16,12 +16,17 @@ class PasswordResetView(LimitedForm, allauth.PasswordResetView):
     form_class = PasswordResetForm
 
     def count_attempt(self, request: HttpRequest) -> None:
-        limits.password_reset(request, request.POST.get("email", ""))
+        limits.mail_request(request)
 
 
-class PasswordResetFromKeyView(allauth.PasswordResetFromKeyView):
+class PasswordResetFromKeyView(ShownAgain, allauth.PasswordResetFromKeyView):
     template_name = "accounts/password_reset_confirm.html"
     form_class = NewPasswordForm
+
+
+class PasswordSetView(ShownAgain, allauth.PasswordSetView):
+    template_name = "accounts/password_change.html"
+    form_class = PasswordSetForm
 
 
 class PasswordChangeView(LimitedForm, allauth.PasswordChangeView):

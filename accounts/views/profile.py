@@ -8,12 +8,15 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.forms import NoticesForm
+from accounts.mail_choices import choose_mails, mails_of
 from accounts.models import User
 from accounts.services import profile as services
 from accounts.sign_in import limits
 from accounts.sign_in.origins import origin_of
 from accounts.sign_in.step_up import step_up
+from common import lengths
 from common.errors import Conflict, Invalid, TooManyRequests
+from common.web.forms.contacts import EmailField
 from common.web.forms.edits import CONFLICT
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
@@ -26,17 +29,17 @@ class NameForm(forms.Form):
     name = forms.CharField(
         label="Your name",
         help_text="Merchants see a developer’s name on the pages of their apps: a new one with the next approved version.",
-        max_length=120,
+        max_length=lengths.PERSON,
         widget=forms.TextInput({"autocomplete": "name"}),
         error_messages={"required": "Enter your name."},
     )
 
 
 class EmailForm(forms.Form):
-    email = forms.EmailField(
+    email = EmailField(
         label="New e-mail address",
         help_text="We send a link to the new address, and notify the old one when it has changed.",
-        max_length=254,
+        max_length=lengths.EMAIL,
         widget=forms.EmailInput({"autocomplete": "email"}),
         error_messages={
             "required": "Enter the new address.",
@@ -60,7 +63,7 @@ def _page(request: HttpRequest, form: forms.Form | None = None, status: int = UN
         "name_form": form if isinstance(form, NameForm) else NameForm(initial={"name": user_shown.name}),
         "email_form": form if isinstance(form, EmailForm) else EmailForm(),
         "notices_form": form if isinstance(form, NoticesForm) else NoticesForm(user=user_shown),
-        "has_notices": bool(services.mails_of(user)),
+        "has_notices": bool(mails_of(user)),
     }
     return render(request, "accounts/profile.html", context, status=status if form else 200)
 
@@ -97,7 +100,7 @@ def ask_for_new_email(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, form)
     try:
-        limits.password_reset(request, user.email)
+        limits.mail_request(request)
         services.ask_for_new_email(user=user, email=form.cleaned_data["email"])
     except TooManyRequests as error:
         form.add_error("email", error.message)
@@ -143,6 +146,6 @@ def choose_notices(request: HttpRequest) -> HttpResponse:
     if form.show_conflicts():
         return _page(request, form, CONFLICT)
     if form.changes:
-        services.choose_mails(user=user, wanted=form.cleaned_data["mails"])
+        choose_mails(user=user, wanted=form.cleaned_data["mails"])
     messages.success(request, "Your notices are saved.")
     return redirect("accounts:profile")

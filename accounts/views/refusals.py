@@ -6,10 +6,20 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.views.generic.edit import FormView
 
-from common.errors import TooManyRequests
+from common.errors import RetryLater, TooManyRequests
 
 
-class LimitedForm(FormView, ABC):
+class ShownAgain(FormView):
+    """A form that is shown again when it can't be looked at now: too many attempts, or no place to hash a password."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().post(request, *args, **kwargs)
+        except RetryLater as error:
+            return _again(self, error)
+
+
+class LimitedForm(ShownAgain, ABC):
     """A form whose posts are counted (`count_attempt`). Above the limit the page shows when to try again."""
 
     @abstractmethod
@@ -19,12 +29,12 @@ class LimitedForm(FormView, ABC):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             self.count_attempt(request)
-            return super().post(request, *args, **kwargs)
         except TooManyRequests as error:
-            return too_many(self, error)
+            return _again(self, error)
+        return super().post(request, *args, **kwargs)
 
 
-def too_many(view: FormView, error: TooManyRequests) -> HttpResponse:
+def _again(view: FormView, error: RetryLater) -> HttpResponse:
     """The page again, with all that was typed but passwords, and when to come back."""
     kwargs = view.get_form_kwargs() | {"data": None, "files": None, "initial": view.request.POST.dict()}
     return view.render_to_response(

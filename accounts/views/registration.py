@@ -13,10 +13,10 @@ from accounts.enums import SELF_REGISTERED
 from accounts.forms import RegisterForm
 from accounts.models import normalize_email
 from accounts.services import Registration
+from accounts.services.confirmation import mail_account_exists
 from accounts.sign_in import limits
 from accounts.views.refusals import LimitedForm
 from common.errors import Conflict
-from common.processes.background import enqueue_after_commit
 
 
 class RegisterView(LimitedForm, SignupView):
@@ -59,8 +59,7 @@ class RegisterView(LimitedForm, SignupView):
             form.add_error("email", error.message)
             return self.form_invalid(form)
         form.register_in_vain()
-        email = normalize_email(form.cleaned_data["email"])
-        enqueue_after_commit("accounts.tasks.mail_account_exists", email, run_here=True)
+        mail_account_exists(email=normalize_email(form.cleaned_data["email"]))
         return redirect("account_email_verification_sent")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

@@ -10,7 +10,15 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from accounts.forms import AddPasskeyForm, ProveByCodeForm, SecondStepForm
+from accounts.forms import (
+    AddPasskeyForm,
+    PasskeySignInForm,
+    ProveByCodeForm,
+    ProveByPasskeyForm,
+    ProveByPasswordForm,
+    SecondStepForm,
+    SecondStepPasskeyForm,
+)
 from accounts.models import User
 from accounts.services.second_factor import must_set_up, signs_in_alone
 from accounts.sign_in import limits
@@ -49,6 +57,7 @@ class SecondStepView(AuthenticateView):
     """The step after the password, for people with a second factor."""
 
     form_class = SecondStepForm
+    webauthn_form_class = SecondStepPasskeyForm
     template_name = "accounts/second_step.html"
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -69,6 +78,8 @@ class SecondStepView(AuthenticateView):
 
 class PasskeySignInView(webauthn.LoginWebAuthnView):
     """Signing in with a passkey alone: the device has checked its owner."""
+
+    form_class = PasskeySignInForm
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
@@ -94,6 +105,7 @@ class PasskeySignInView(webauthn.LoginWebAuthnView):
 class ProveByPasswordView(LimitedForm, PasswordView):
     """The adapter's `reauthenticate` counts by account."""
 
+    form_class = ProveByPasswordForm
     template_name = "accounts/prove.html"
 
     def count_attempt(self, request: HttpRequest) -> None:
@@ -115,6 +127,7 @@ class ProveByCodeView(LimitedForm, CodeView):
 
 
 class ProveByPasskeyView(webauthn.ReauthenticateWebAuthnView):
+    form_class = ProveByPasskeyForm
     template_name = "accounts/prove.html"
 
     def form_invalid(self, form: Any) -> HttpResponse:

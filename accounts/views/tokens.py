@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.enums import TokenRight
 from accounts.models import DeveloperToken, User
 from accounts.services import device_grants
+from accounts.services.confirmation import require_confirmed
 from accounts.services.developer_tokens import IssuedToken, create_developer_token, revoke_developer_token
 from accounts.sign_in.origins import Origin, origin_of
 from accounts.sign_in.step_up import step_up
@@ -71,6 +72,8 @@ def _developer(request: HttpRequest) -> User:
 def tokens(request: HttpRequest) -> HttpResponse:
     """The tokens that work, and a form for another one. The answer to the form is the only page with its text."""
     developer = _developer(request)
+    if request.method == "POST":
+        require_confirmed(developer)  # a 403 comes before a 422
     form = DeveloperTokenForm(request.POST or None)
     if form.is_bound and form.is_valid() and (issued := form.create(developer, origin_of(request))):
         return render(request, "accounts/token.html", {"issued": issued})

@@ -1,7 +1,7 @@
 """Exports: all records of a list in one file, as they were at one moment (contract, section 5).
 
 1. `request_export` writes a pending row. There is one at a time for an installation.
-2. A worker leases the oldest pending row (`make_exports`) and writes the file from a single snapshot of the database. The
+2. A worker takes a lease of the oldest pending row (`make_exports`) and writes the file from a single snapshot of the database. The
    feed's horizon is read in the same snapshot: the feed goes on from there without a gap.
 3. The file is kept for `EXPORTS_KEPT`, then `delete_expired` removes it with its row.
 
@@ -21,13 +21,16 @@ from typing import IO, Any, Final
 import orjson
 from django.core.files import File
 from django.core.files.storage import Storage, storages
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from appapi.enums import ExportResource, ExportStatus
 from appapi.models import Export
 from common.db.finders import get_or_not_found
+from common.db.leases import held, take_first
+from common.db.rows import for_each
+from common.db.transactions import read_one_moment
 from common.errors import Conflict, NotAllowed
 from common.files import disks
 from common.observability.metrics import EXPORTS
@@ -80,20 +83,21 @@ def export_of(installation: Installation, export_id: str, *, now: datetime) -> E
 
 
 def make_exports() -> int:
-    """Make the files of all pending exports. Returns their number."""
-    made = 0
-    while export := _lease(timezone.now()):
-        _make(export)
-        made += 1
-    return made
+    """Make the files of all pending exports. Returns the number of those that are ready."""
+    pending = Export.objects.filter(status=ExportStatus.PENDING).order_by("id")
+    taken = iter(lambda: take_first(pending, lasts=LEASE, now=timezone.now()), None)
+    return for_each(taken, _make, task="make_exports")
 
 
 def delete_expired(*, now: datetime | None = None) -> int:
-    expired = list(Export.objects.filter(expires_at__lte=now or timezone.now())[:1000])
-    for export in expired:
-        files().delete(export.file_name)
-        export.delete()
-    return len(expired)
+    expired = Export.objects.filter(expires_at__lte=now or timezone.now()).order_by("expires_at")
+    return for_each(expired.iterator(), _delete, task="delete_expired_exports")
+
+
+def _delete(export: Export) -> int:
+    files().delete(export.file_name)
+    export.delete()
+    return 1
 
 
 def erase_customer(copies: Copies, *, now: datetime) -> None:
@@ -141,20 +145,8 @@ def _require_scope(installation: Installation, resource: ExportResource) -> None
         raise NotAllowed(refusal(installation, scope))
 
 
-@transaction.atomic
-def _lease(now: datetime) -> Export | None:
-    skip = connection.features.has_select_for_update_skip_locked
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
-    pending = Export.objects.filter(free, status=ExportStatus.PENDING).order_by("id")
-    export = pending.select_for_update(skip_locked=skip).first()
-    if export is not None:
-        export.lease_until = now + LEASE
-        export.save(update_fields=["lease_until"])
-    return export
-
-
-def _make(export: Export) -> None:
-    """Write the file, then record it. A crash in between leaves a file that the next try replaces."""
+def _make(export: Export) -> bool:
+    """Write the file, then record it. A crash in between leaves a file that the next try replaces. Whether it is ready."""
     try:
         with tempfile.TemporaryFile() as file:
             rows, cursor = _write(export, file)
@@ -162,20 +154,20 @@ def _make(export: Export) -> None:
             etag = hashlib.file_digest(file, "sha256").hexdigest()
             file.seek(0)
             if not _mine(export).exists():
-                return
+                return False
             files().delete(export.file_name)
             files().save(export.file_name, File(file))
     except Exception as error:
         if disks.is_full(error) and timezone.now() < export.created_at + EXPORTS_KEPT:
             log.error("Export %s has to wait: %s", export.pk, error)
             _mine(export).update(lease_until=timezone.now() + PUT_OFF)
-            return
-        log.exception("Export %s failed.", export.pk)
+            return False
         _finish(export, status=ExportStatus.FAILED)
         EXPORTS.labels("failed").inc()
-    else:
-        _finish(export, status=ExportStatus.READY, rows=rows, etag=etag, feed_cursor=cursor)
-        EXPORTS.labels("ready").inc()
+        raise
+    _finish(export, status=ExportStatus.READY, rows=rows, etag=etag, feed_cursor=cursor)
+    EXPORTS.labels("ready").inc()
+    return True
 
 
 def _finish(export: Export, **changes: Any) -> None:
@@ -183,8 +175,8 @@ def _finish(export: Export, **changes: Any) -> None:
 
 
 def _mine(export: Export) -> QuerySet[Export]:
-    """Empty once another worker has leased it."""
-    return Export.objects.filter(pk=export.pk, lease_until=export.lease_until)
+    """Empty once another worker has taken it."""
+    return held(Export.objects.filter(pk=export.pk), export.lease_until)
 
 
 def _write(export: Export, file: IO[bytes]) -> tuple[int, str]:
@@ -195,9 +187,7 @@ def _write(export: Export, file: IO[bytes]) -> tuple[int, str]:
         transaction.atomic(durable=True),
         gzip.GzipFile(fileobj=file, mode="wb", compresslevel=6, mtime=0) as packed,
     ):
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        read_one_moment()
         begun = timezone.now()
         horizon = current_horizon()
         for record in _records(export):

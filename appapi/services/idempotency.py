@@ -24,9 +24,11 @@ from typing import Any
 
 import orjson
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from appapi.models import IdempotencyKey
+from common.db.leases import held, take
 from common.errors import Conflict, Invalid, ServiceError, Unavailable, error_body
 from installations.limits import MAX_KEY, RESPONSES_KEPT
 from installations.models import Installation
@@ -44,14 +46,6 @@ class StoredResponse:
     body: bytes  # JSON
     code: str = ""  # of an error
     replayed: bool = False  # stored by an earlier request
-
-
-@dataclass(frozen=True, slots=True)
-class ExecutionLease:
-    """The right to carry out the request, until `lease_until`."""
-
-    row_id: int
-    lease_until: datetime
 
 
 Save = Callable[[StoredResponse], None]
@@ -100,59 +94,58 @@ def check_key(key: str) -> None:
 @transaction.atomic
 def begin(
     *, installation: Installation, key: str, request: bytes, now: datetime | None = None
-) -> ExecutionLease | StoredResponse:
+) -> IdempotencyKey | StoredResponse:
     """Claim `key` for a canonical request, or return the stored response.
 
     Raises `Conflict` while another try is in progress, or if the key was used for another request.
     """
     now = now or timezone.now()
     digest = hashlib.sha256(request).hexdigest()
-    lease_until = now + LEASE
     fresh: dict[str, Any] = {"request_digest": digest, "created_at": now, "expires_at": now + RESPONSES_KEPT}
     row, created = IdempotencyKey.objects.select_for_update().get_or_create(
-        installation=installation, key=key, defaults=fresh | {"lease_until": lease_until}
+        installation=installation, key=key, defaults=fresh | {"lease_until": now + LEASE}
     )
     if created:
-        return ExecutionLease(row.pk, lease_until)
-    if row.expires_at <= now:
-        return _claim(row, lease_until, status=None, body="", error_code="", **fresh)
-    if row.request_digest != digest:
+        return row
+    is_old = row.expires_at <= now
+    if row.request_digest != digest and not is_old:
         raise Conflict("This Idempotency-Key was used with another request.", code="idempotency_key_reused")
     if row.lease_until is not None and row.lease_until > now:
         raise Conflict(
             "The first request with this Idempotency-Key is still in progress.",
             code="idempotency_key_in_progress",
         )
-    if row.status is not None:
+    if row.status is not None and not is_old:
         return StoredResponse(row.status, row.body.encode(), row.error_code, replayed=True)
-    return _claim(row, lease_until)
+    changes = fresh | {"status": None, "body": "", "error_code": ""} if is_old else {}
+    row.lease_until = take(IdempotencyKey.objects.filter(pk=row.pk), lasts=LEASE, now=now, **changes)
+    return row
 
 
-def save(claim: ExecutionLease, answer: StoredResponse) -> None:
+def save(claim: IdempotencyKey, answer: StoredResponse) -> None:
     """Store the response, in the transaction of the change. The request still counts as in progress.
 
     Raises `Conflict` if another try has taken over, to roll back the caller's transaction.
     """
-    held = IdempotencyKey.objects.filter(pk=claim.row_id, lease_until=claim.lease_until, status=None)
-    if not held.update(status=answer.status, body=answer.body.decode()):
+    if not _mine(claim).filter(status=None).update(status=answer.status, body=answer.body.decode()):
         raise Conflict(
             "This request took too long, and another one with its Idempotency-Key took over.",
             code="idempotency_key_taken_over",
         )
 
 
-def finish(claim: ExecutionLease, answer: StoredResponse) -> None:
+def finish(claim: IdempotencyKey, answer: StoredResponse) -> None:
     """Store the final response and end the claim. Does nothing if another try has taken over."""
-    held = IdempotencyKey.objects.filter(pk=claim.row_id, lease_until=claim.lease_until)
-    held.update(status=answer.status, body=answer.body.decode(), error_code=answer.code, lease_until=None)
+    _mine(claim).update(
+        status=answer.status, body=answer.body.decode(), error_code=answer.code, lease_until=None
+    )
 
 
 @transaction.atomic
-def release(claim: ExecutionLease) -> None:
+def release(claim: IdempotencyKey) -> None:
     """End the claim after a failure of ours, so that the request can be retried at once."""
-    held = IdempotencyKey.objects.filter(pk=claim.row_id, lease_until=claim.lease_until)
-    held.filter(status=None).delete()
-    held.update(lease_until=None)
+    _mine(claim).filter(status=None).delete()
+    _mine(claim).update(lease_until=None)
 
 
 def delete_expired(*, now: datetime | None = None) -> int:
@@ -191,6 +184,6 @@ def _without_customer(copies: Copies, row: IdempotencyKey) -> dict[str, Any] | N
     return order
 
 
-def _claim(row: IdempotencyKey, lease_until: datetime, **fields: Any) -> ExecutionLease:
-    IdempotencyKey.objects.filter(pk=row.pk).update(lease_until=lease_until, **fields)
-    return ExecutionLease(row.pk, lease_until)
+def _mine(claim: IdempotencyKey) -> QuerySet[IdempotencyKey]:
+    """Empty once another try has taken over."""
+    return held(IdempotencyKey.objects.filter(pk=claim.pk), claim.lease_until)

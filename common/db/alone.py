@@ -29,7 +29,7 @@ def alone(work: Work) -> Work:
 
 def _alone(work: Callable[[], object], name: str, here: threading.Lock) -> object:
     if not here.acquire(blocking=False):
-        log.warning(SKIPPED, name)
+        log.info(SKIPPED, name)
         return None
     try:
         return work() if connection.vendor != "postgresql" else _elsewhere(work, name)
@@ -40,7 +40,7 @@ def _alone(work: Callable[[], object], name: str, here: threading.Lock) -> objec
 def _elsewhere(work: Callable[[], object], name: str) -> object:
     """Unless another process does it."""
     if not _asked("SELECT pg_try_advisory_lock(hashtext(%s))", name):
-        log.warning(SKIPPED, name)
+        log.info(SKIPPED, name)
         return None
     try:
         return work()

@@ -7,9 +7,10 @@ keeps the SQL for hot paths and only fills in the values.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import orjson
+from django.conf import settings
 from django.db import connections
 from django.db.models import BooleanField, Field, Func, Model, QuerySet, UUIDField, prefetch_related_objects
 from django.db.models.expressions import Expression
@@ -201,12 +202,19 @@ class Compiled(Generic[Row]):
     `remembered`: a row with the same values as one of so many in the last minute gives the same instance, which costs a
     fifth of a new one. So callers may not change such instances.
 
-    `prepared_as`: a name, for `call`.
+    `prepared_as`: a name. PostgreSQL then plans the query once for each session (`common.db.prepared`), which for a query of several
+    tables costs more than its rows. For queries by a key, whose plan doesn't depend on the values. Within a transaction it is planned
+    each time, since after a migration a prepared one may fail, and with it the transaction.
     """
+
+    named: "ClassVar[dict[str, Compiled[Any]]]" = {}
 
     def __init__(
         self, build: "Callable[[], QuerySet[Any, Row]]", *, remembered: int = 0, prepared_as: str = ""
     ) -> None:
+        if prepared_as:
+            assert prepared_as not in self.named, f"{prepared_as} is another query's name"
+            self.named[prepared_as] = self
         self._build = build
         self._remembered = remembered
         self._prepared_as = prepared_as
@@ -222,6 +230,8 @@ class Compiled(Generic[Row]):
         """
         connection = connections["default"]
         text = self._text(connection)
+        if text.prepared and limit is None and not shared and _keeps_statements(connection):
+            return self.made_of(prepared_statements.rows_of_each(self.call(**values))[0])
         sql, params = text.sql, text.filled(values, connection)
         if limit is not None:
             sql = f"{sql} LIMIT {limit:d} OFFSET {offset:d}"
@@ -236,8 +246,9 @@ class Compiled(Generic[Row]):
         connection = connections["default"]
         text = self._text(connection)
         assert text.prepared, "`prepared_as` is missing, or the database isn't PostgreSQL"
-        numbered = {f"p{n}": value for n, value in enumerate(text.filled(values, connection))}
-        return text.prepared.call(**numbered)
+        filled = zip(text.params, text.filled(values, connection), strict=True)
+        given = [value for param, value in filled if isinstance(param, Param)]
+        return text.prepared.call(**{f"p{n}": value for n, value in enumerate(given)})
 
     def made_of(self, rows: list[Any]) -> list[Row]:
         """The instances, or the tuples with converted values."""
@@ -253,7 +264,7 @@ class Compiled(Generic[Row]):
         return rows
 
     def first(self, **values: Any) -> Row | None:
-        return next(iter(self.rows(limit=1, **values)), None)
+        return next(iter(self.rows(limit=None if self._prepared_as else 1, **values)), None)
 
     def sql(self, **values: Any) -> tuple[str, list[Any]]:
         """The SQL and its parameters for these values, as a part of another statement."""
@@ -278,17 +289,30 @@ class Compiled(Generic[Row]):
             converters=converters,
             instances=_Instances(compiler, converters, self._remembered) if makes_instances else None,
             prefetched=prefetched,
-            prepared=self._prepared(sql, len(params)) if connection.vendor == "postgresql" else None,
+            prepared=self._prepared(sql, params, connection) if connection.vendor == "postgresql" else None,
         )
         self._texts[connection.vendor] = text
         return text
 
-    def _prepared(self, sql: str, params: int) -> Prepared | None:
+    def _prepared(self, sql: str, params: Sequence[Any], connection: Any) -> Prepared | None:
+        """Fixed values become part of the text, so that they have their type, and the plan may use what holds for them."""
         if not self._prepared_as:
             return None
-        numbered = {f"p{n}": "unknown" for n in range(params)}  # PostgreSQL infers the types
-        statement = sql.replace("%%", "%%%%") % tuple(f"%({name})s" for name in numbered)
-        return Prepared(self._prepared_as, statement, **numbered)
+        types: dict[str, str] = {}
+        written = []
+        for param in params:
+            if isinstance(param, Param):
+                name = f"p{len(types)}"
+                types[name] = "unknown"  # PostgreSQL infers it
+                written.append(f"%({name})s")
+            else:
+                written.append(connection.ops.compose_sql("%s", [param]).replace("%", "%%"))
+        return Prepared(self._prepared_as, sql.replace("%%", "%%%%") % tuple(written), **types)
+
+
+def _keeps_statements(connection: Any) -> bool:
+    """Whether the next statement has a session of this process's own, and no transaction would be lost with it."""
+    return settings.DATABASE_POOLER != "transaction" and not connection.in_atomic_block
 
 
 def rows_of_each(*queries: tuple[Compiled[Any], dict[str, Any]], prepared: bool) -> list[list[Any]]:

@@ -1,6 +1,7 @@
 """Model fields for all apps, and conditions on what they hold."""
 
 import json
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +11,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 from django.db.models import BooleanField, Func, Value
 
+from common.contacts import validate_email, validate_phone
+
 
 @lru_cache
 def _cipher(keys: tuple[str, ...]) -> MultiFernet:
@@ -17,7 +20,7 @@ def _cipher(keys: tuple[str, ...]) -> MultiFernet:
 
 
 def cipher() -> MultiFernet:
-    """Encrypts with the first of `FIELD_ENCRYPTION_KEYS`, and decrypts with any of them (docs/operations.md)."""
+    """Encrypts with the first of `FIELD_ENCRYPTION_KEYS`, and decrypts with any of them (docs/operations-run.md)."""
     return _cipher(tuple(settings.FIELD_ENCRYPTION_KEYS))
 
 
@@ -69,6 +72,46 @@ class JsonTextField(models.JSONField):
 
     def from_db_value(self, value: str | None, expression: object, connection: object) -> Any:
         return None if value is None else json.loads(value)
+
+
+class EmailField(models.EmailField):
+    """An address that has a normal form. It is kept as it was typed."""
+
+    default_validators = [validate_email]
+
+    def deconstruct(self) -> Any:
+        name, _path, args, options = super().deconstruct()
+        return name, "django.db.models.EmailField", args, options
+
+
+class PhoneField(models.CharField):
+    """A phone number that has a normal form. It is kept as it was typed."""
+
+    default_validators = [validate_phone]
+
+    def deconstruct(self) -> Any:
+        name, _path, args, options = super().deconstruct()
+        return name, "django.db.models.CharField", args, options
+
+
+class KeyField(models.CharField):
+    """The normal form of what another field of the row holds, by which rows are found. It follows that field at each save.
+
+    Null in a row that a version before wrote, until `common.db.keys.complete` fills it. `update()` has to change both.
+    """
+
+    def __init__(self, *args: Any, of: str = "", key: Callable[[str], str] = str, **options: Any) -> None:
+        super().__init__(*args, **{"null": True, "editable": False} | options)
+        self.of, self.key = of, key
+
+    def deconstruct(self) -> Any:
+        name, _path, args, options = super().deconstruct()
+        return name, "django.db.models.CharField", args, options
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> str:
+        value = self.key(getattr(model_instance, self.of))
+        setattr(model_instance, self.attname, value)
+        return value
 
 
 class HasItem(Func):

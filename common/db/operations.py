@@ -78,6 +78,20 @@ class AddIndexConcurrently(migrations.AddIndex):
             build_index(schema_editor, self.index.name, statement)
 
 
+class RemoveIndexConcurrently(migrations.RemoveIndex):
+    """`RemoveIndex` that waits for open transactions without holding a lock."""
+
+    atomic = False
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        if schema_editor.connection.vendor != "postgresql":
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+            return
+        remove_index(schema_editor, self.name)
+
+
 class AddUniqueConcurrently(migrations.AddConstraint):
     """`AddConstraint` of a `UniqueConstraint` with a condition, which is an index, that lets others write meanwhile."""
 
@@ -102,6 +116,13 @@ def build_index(schema_editor: BaseDatabaseSchemaEditor, name: str, statement: A
     with _patiently(schema_editor):
         schema_editor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {schema_editor.quote_name(name)}")
         schema_editor.execute(statement, params=None)
+
+
+def remove_index(schema_editor: BaseDatabaseSchemaEditor, name: str) -> None:
+    """Execute a `DROP INDEX CONCURRENTLY`. Can run twice. Raises `DatabaseError`s as they come."""
+    assert not schema_editor.connection.in_atomic_block, "set atomic = False on the migration"
+    with _patiently(schema_editor):
+        schema_editor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {schema_editor.quote_name(name)}")
 
 
 def build_index_of_partitions(

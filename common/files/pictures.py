@@ -10,6 +10,9 @@ from typing import Final
 
 from django.core.files.base import File
 
+from common import places
+from common.places import Work
+
 CONTENT_TYPES: Final = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 LONGEST: Final = 30.0  # seconds for one picture
 UNREADABLE: Final = "Choose a PNG, JPEG or WebP picture. This file can't be read."
@@ -19,7 +22,7 @@ PHOTO_OF_A_PHONE: Final = (
 )
 HEIC: Final = (b"ftypheic", b"ftypheix", b"ftypmif1")
 PROCESS: Final = Path(__file__).with_name("picture_process.py")
-# Each decoding takes memory, in a process of its own. So a process has one at a time.
+# Each decoding takes memory, in a process of its own. So a process has one at a time, and few of its threads wait for it.
 decoding: Final = Lock()
 
 
@@ -58,7 +61,8 @@ def decode(upload: File, *, max_bytes: int, max_pixels: int, side: int | None = 
 
 
 def _processed(content: bytes, *, max_pixels: int, side: int | None, is_ours: bool) -> Decoded:
-    """By `common.files.picture_process`. Raises `BadPicture`, also if that process ran out of memory or time."""
+    """By `common.files.picture_process`. Raises `BadPicture`, also if that process ran out of memory or time, and `places.Busy`."""
+    places.require(Work.PICTURE)
     wanted = json.dumps({"max_pixels": max_pixels, "side": side, "is_ours": is_ours}).encode()
     command = [sys.executable, "-I", str(PROCESS)]
     try:

@@ -20,7 +20,7 @@ COLLECTED: Final = "mail_parts"  # the variable in which the tags find the list
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MailPart:
     """`label` names a fact, a link or a button, whose `text` is the value or the URL."""
 
     kind: Kind
@@ -33,9 +33,9 @@ def one_line(text: str) -> str:
     return _BREAKABLE.sub(" ", text).strip()
 
 
-def written(template: str, context: dict[str, Any]) -> list[Part]:
+def written(template: str, context: dict[str, Any]) -> list[MailPart]:
     """The parts of a mail's template. Raises `ValueError` for words outside of the tags and for a second button."""
-    parts: list[Part] = []
+    parts: list[MailPart] = []
     base: Any = get_template(template)
     outside = base.template.render(Context(context | {COLLECTED: parts}, autoescape=False)).strip()
     if outside:
@@ -45,29 +45,20 @@ def written(template: str, context: dict[str, Any]) -> list[Part]:
     return parts
 
 
-def blocks(parts: Iterable[Part]) -> list[tuple[Kind, list[Part]]]:
+def blocks(parts: Iterable[MailPart]) -> list[tuple[Kind, list[MailPart]]]:
     """Parts with their kind; points, and facts, that follow each other are one block."""
-    found: list[tuple[Kind, list[Part]]] = []
+    found: list[tuple[Kind, list[MailPart]]] = []
     for kind, group in groupby(parts, key=lambda part: part.kind):
         rows = list(group)
         found += [(kind, rows)] if kind in IN_ONE_BLOCK else [(kind, [row]) for row in rows]
     return found
 
 
-def as_text(parts: Sequence[Part]) -> str:
+def as_text(parts: Sequence[MailPart]) -> str:
     return "\n\n".join("\n".join(_line(part) for part in rows) for _, rows in blocks(parts))
 
 
-def as_rows(parts: Iterable[Part]) -> list[list[str]]:
-    """For a message to a worker."""
-    return [[part.kind, part.text, part.label] for part in parts]
-
-
-def from_rows(rows: Iterable[Sequence[Any]]) -> list[Part]:
-    return [Part(*row) for row in rows]
-
-
-def _line(part: Part) -> str:
+def _line(part: MailPart) -> str:
     if part.kind == "point":
         return f"- {part.text}"
     if part.kind == "button":

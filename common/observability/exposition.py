@@ -10,7 +10,6 @@ import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
 from socketserver import ThreadingMixIn
 from typing import Any, Final
@@ -105,7 +104,7 @@ class _Source(Collector):
 
 def _info() -> Iterator[Metric]:
     info = family("info", "The release that runs here.", "version")
-    info.add_metric([version("extension-platform")], 1)
+    info.add_metric([settings.VERSION], 1)
     yield info
 
 

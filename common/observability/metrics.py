@@ -1,4 +1,4 @@
-"""What each process counts for operators. `config.observability.metrics` serves it, and docs/operations.md explains it.
+"""What each process counts for operators. `config.observability.metrics` serves it, and docs/operations-run.md explains it.
 
 Gauges have the sum of the processes that live, where several share what they count.
 """
@@ -52,11 +52,17 @@ THREADS_BUSY: Final = Gauge(
 )
 PLACES_TAKEN: Final = Gauge(
     "extension_platform_places_taken",
-    "Requests that wait for servers of apps for longer than half a second.",
+    "Requests that have a place: to wait for servers of apps (strangers), or for long work of ours (own_work).",
+    ["set"],
     multiprocess_mode="livesum",
 )
 TASKS: Final = Counter(
     "extension_platform_tasks", "Tasks of Celery, by what they came to.", ["task", "outcome"]
+)
+ROWS_FAILED: Final = Counter(
+    "extension_platform_rows_failed",
+    "Rows that a task failed for, while it went on with the others.",
+    ["task"],
 )
 TASK_WAIT: Final = Histogram(
     "extension_platform_task_wait_seconds",
@@ -74,7 +80,7 @@ HOOK_SECONDS: Final = Histogram(
     ["point"],
     buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
-MAILS: Final = Counter("extension_platform_mails", "Mails given to the mail server, or not.", ["outcome"])
+MAILS: Final = Counter("extension_platform_mails", "Mails, by what became of them.", ["outcome"])
 EXPORTS: Final = Counter("extension_platform_exports", "Exports of lists for apps.", ["outcome"])
 PUT_OFF: Final = Counter(
     "extension_platform_deliveries_put_off",

@@ -6,30 +6,22 @@ from typing import Any
 from django.db import transaction
 from django.utils.module_loading import import_string
 
-from common.languages import ENGLISH, speaking
-
 log = logging.getLogger(__name__)
 
 
-def enqueue_after_commit(task: str, *args: Any, expires: float | None = None, run_here: bool = False) -> None:
+def enqueue_after_commit(task: str, *args: Any, expires: float | None = None) -> None:
     """Enqueue a task once the current transaction has committed, or now if there is none.
 
     `task` is a dotted path, because task modules import the services that enqueue their tasks. The message expires
-    after `expires` seconds. An unreachable broker never fails the caller: it is logged, and with `run_here` this
-    process runs the task itself. Leave `run_here` out if a periodic task will find the work later.
+    after `expires` seconds. An unreachable broker never fails the caller: it is logged, and a periodic task finds the work later.
     """
     # A function and not a `partial`, because Django logs the name of a callback that fails.
-    transaction.on_commit(lambda: _enqueue(task, args, expires=expires, run_here=run_here), robust=True)
+    transaction.on_commit(lambda: _enqueue(task, args, expires=expires), robust=True)
 
 
-def _enqueue(path: str, args: tuple[Any, ...], *, expires: float | None, run_here: bool) -> None:
+def _enqueue(path: str, args: tuple[Any, ...], *, expires: float | None) -> None:
     task = import_string(path)
-    with speaking(
-        ENGLISH
-    ):  # a task that runs here may write to a merchant, whatever the shopper's language is
-        try:
-            task.apply_async(args, expires=expires)
-        except Exception as error:  # whatever the broker's library raises
-            log.warning("%s could not be enqueued: %s", path, error)
-            if run_here:
-                task(*args)
+    try:
+        task.apply_async(args, expires=expires)
+    except Exception as error:  # whatever the broker's library raises
+        log.warning("%s could not be enqueued: %s", path, error)

@@ -5,6 +5,7 @@ tries the server again, while the others still fail at once. So an unresponsive 
 per pause instead of one per request.
 """
 
+import logging
 from functools import cache
 from typing import Any, Final
 
@@ -13,6 +14,8 @@ from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 
 from common.processes import sentinel
 from common.processes.circuit import Circuit
+
+log = logging.getLogger(__name__)
 
 TIMEOUT: Final = 0.5  # seconds, to connect and for each answer
 PAUSE: Final = 5.0  # seconds
@@ -39,7 +42,11 @@ class Client(redis.Redis):
         name = getattr(self.connection_pool, "service_name", "")  # of servers behind Sentinel
         server = circuit(at.get("host", name), at.get("port", 0), at.get("path", ""))
         with server.asking(redis.ConnectionError, redis.TimeoutError):
-            return super().execute_command(*args, **options)
+            try:
+                return super().execute_command(*args, **options)
+            except (redis.ConnectionError, redis.TimeoutError) as error:
+                log.warning("Redis is not asked for %g seconds: %s", PAUSE, error)
+                raise
 
 
 def pool(url: str, **options: Any) -> redis.ConnectionPool:

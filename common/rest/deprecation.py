@@ -48,9 +48,16 @@ def deprecated_operations() -> dict[str, Deprecation]:
     """By method and documented path: `GET /app-api/products/{product_id}`."""
     return {
         f"{method} {documented_path(route)}": deprecation
-        for route, view in _views(get_resolver(settings.ROOT_URLCONF).url_patterns)
-        for method, deprecation in getattr(view, "deprecations", {}).items()
+        for route, view in _views_of(settings.ROOT_URLCONF)
+        for method, deprecation in view.deprecations.items()
     }
+
+
+@lru_cache(maxsize=2)
+def _views_of(routes: str) -> list[tuple[str, Any]]:
+    """Those that can have deprecations, with their routes."""
+    found = _views(get_resolver(routes).url_patterns)
+    return [(route, view) for route, view in found if hasattr(view, "deprecations")]
 
 
 def _views(patterns: Sequence[URLPattern | URLResolver], before: str = "") -> Iterator[tuple[str, Any]]:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, UnsupportedMediaType, ValidationError
 from rest_framework.response import Response
 
-from common.db.outages import is_outage
+from common.db.outages import CANCELED, LOCKED, is_outage, sqlstate_of
 from common.errors import (
     ERROR_CODE_HEADER,
     ErrorDetail,
@@ -35,6 +35,7 @@ from common.files import disks
 log = logging.getLogger(__name__)
 
 RETRY_AFTER_DATABASE = 5  # seconds
+RETRY_AFTER_LOCK = 1
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
@@ -107,13 +108,20 @@ def _outage(error: Exception) -> Unavailable | None:
     """What an error means that is no fault of the request."""
     if disks.is_full(error):
         return Unavailable(_(disks.MESSAGE), retry_after=disks.RETRY_AFTER, code=disks.CODE)
-    if is_outage(error):
-        return Unavailable(
-            _("The database can't be reached right now. Try again in a few seconds."),
-            retry_after=RETRY_AFTER_DATABASE,
-            code="database_unreachable",
-        )
-    return None
+    return held_up(error) if is_outage(error) else None
+
+
+def held_up(error: Exception) -> Unavailable:
+    """What it means that the database didn't answer: another request holds a lock, the question was too much for it, or it is away."""
+    state = sqlstate_of(error)
+    if state in LOCKED:
+        message = _("Another request is changing the same at the moment. Try again in a few seconds.")
+        return Unavailable(message, retry_after=RETRY_AFTER_LOCK, code="locked")
+    if state == CANCELED:
+        message = _("This takes the database too long at the moment. Try again in a few seconds.")
+        return Unavailable(message, retry_after=RETRY_AFTER_DATABASE, code="database_too_slow")
+    message = _("The database can't be reached right now. Try again in a few seconds.")
+    return Unavailable(message, retry_after=RETRY_AFTER_DATABASE, code="database_unreachable")
 
 
 def field_errors(detail: Any, path: str = "") -> Iterator[ErrorDetail]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from common.times import iso, parse_moment
+from common.times import OutOfRange, iso, parse_moment
 
 
 class Described(serializers.Field):
@@ -84,7 +84,8 @@ class Choice(Described, serializers.ChoiceField):
 
 class Moment(Described, serializers.DateTimeField):
     default_error_messages = {
-        "invalid": "Must be an ISO 8601 time with an offset, such as 2026-11-20T15:04:05Z."
+        "invalid": "Must be an ISO 8601 time with an offset, such as 2026-11-20T15:04:05Z.",
+        "out_of_range": "Must be from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z.",
     }
 
     def __init__(self, about: str = "", example: Any = "2026-11-20T15:04:05.123Z", **options: Any) -> None:
@@ -93,7 +94,9 @@ class Moment(Described, serializers.DateTimeField):
     def to_internal_value(self, value: Any) -> datetime:
         try:
             return parse_moment(value)
-        except (TypeError, ValueError, OverflowError):
+        except OutOfRange:
+            self.fail("out_of_range")
+        except (TypeError, ValueError):
             self.fail("invalid")
 
     def to_representation(self, value: datetime) -> str:

@@ -4,11 +4,13 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
+from common import lengths
 from common.errors import ErrorDetail, Invalid
 from common.times import parse_moment
 from common.web.pagination import PageRequest, page_request, positive
 
-MAX_TEXT = 200  # characters
+MAX_TEXT = lengths.SEARCH
+MAX_NAMES = 2_000  # characters of several names with their commas
 
 # A "+" that was not encoded as %2B arrives as a space: "…T10:00:00 02:00".
 LOST_PLUS = re.compile(r"(?<=\d) (?=\d\d:?\d\d$)")
@@ -56,6 +58,9 @@ class Query:
         """Several, separated by commas."""
         text = self.values.get(name)
         if text is None:
+            return None
+        if len(text) > MAX_NAMES:
+            self.wrong(name, f"Must be at most {MAX_NAMES:,} characters.")
             return None
         given = text.split(",")
         if unknown := [each for each in given if each not in allowed]:

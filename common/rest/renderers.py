@@ -9,6 +9,8 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
+from common.web.requests import refuse_coding
+
 
 class JsonRenderer(BaseRenderer):
     media_type = "application/json"
@@ -28,6 +30,7 @@ class AlwaysJson(BaseContentNegotiation):
     """API paths always respond with JSON, even to a client that asks for HTML."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
+        refuse_coding(request.headers)
         sent = (request.content_type or "").partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == sent), None)
 

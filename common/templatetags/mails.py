@@ -8,7 +8,7 @@ from typing import Any
 
 from django import template
 
-from common.mails.parts import COLLECTED, Kind, Part, one_line
+from common.mails.parts import COLLECTED, Kind, MailPart, one_line
 from common.times import to_the_minute
 
 register = template.Library()
@@ -60,5 +60,5 @@ def minute(value: datetime) -> str:
 
 def _add(context: Any, kind: Kind, text: str, label: object = "") -> str:
     if text:
-        context[COLLECTED].append(Part(kind, text, one_line(str(label))))
+        context[COLLECTED].append(MailPart(kind, text, one_line(str(label))))
     return ""

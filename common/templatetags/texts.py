@@ -1,7 +1,7 @@
 """Django's tags for translated texts, at a fifth of their cost: `{% load texts %}` in place of `{% load i18n %}`.
 
-A page has some fifty texts that never change, so each tag keeps its own in every language that was asked for. What isn't such
-a text (a plural, `as`, a variable) is left to Django. `tools/catalogs.py` finds both kinds, since their names are Django's.
+A page has some fifty texts that never change, so each tag keeps its own in every language that was asked for. Other texts (a
+plural, `as`, a variable) are left to Django. `tools/catalogs.py` finds both kinds, since their names are Django's.
 """
 
 from typing import Any

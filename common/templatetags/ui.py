@@ -1,6 +1,7 @@
 """Components for pages: `{% load ui %}`. docs/frontend.md describes them, and `/_styleguide/` shows them."""
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 from zlib import crc32
@@ -10,14 +11,13 @@ from django.forms import BaseForm, BoundField, CheckboxInput, RadioSelect
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.formats import date_format
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from common.languages import whole
 from common.secrets import standard_webhooks_secret
-from common.times import duration, iso, since_day, to_the_day, to_the_minute
+from common.times import duration, iso, lately, since_day, to_the_day, to_the_minute
 from common.web.pagination import PageRequest
 
 register = template.Library()
@@ -34,10 +34,13 @@ ICON_OF_KIND = {
 }
 NOTICE_ICON = ICON_OF_KIND | {"ok": "circle-check", "warn": "triangle-alert", "bad": "circle-alert"}
 SEVERAL = ("checkboxlines", "checkboxselectmultiple", "selectmultiple")
+THEIRS = '<div class="theirs"><p class="small soft">Saved now</p><div class="words" dir="auto">{}</div></div>'
+FILTER_FIELD = '<div class="{}"><label for="{}">{}</label>{}<div class="input">{}</div></div>'
 KIND_OF_MESSAGE = {"success": "ok", "warning": "warn", "error": "bad"}
 
 
 @register.simple_tag
+@lru_cache(maxsize=512)
 def icon(name: str, css: str = "") -> SafeString:
     """An icon of the sprite. Screen readers skip it, so it needs text beside it."""
     return format_html(
@@ -45,15 +48,18 @@ def icon(name: str, css: str = "") -> SafeString:
     )
 
 
-@register.inclusion_tag("components/pill.html")
-def pill(kind: str, word: object, icon_name: str = "") -> dict[str, Any]:
+@register.simple_tag
+@lru_cache(maxsize=512, typed=True)  # so that a safe text isn't taken for one that somebody typed
+def pill(kind: str, word: object, icon_name: str = "") -> SafeString:
     """A status with icon and word. Kinds: ok, warn, bad, info, neutral, and test for sandboxes."""
-    return {"kind": kind, "word": word, "icon_name": icon_name or ICON_OF_KIND[kind]}
+    shown = icon(icon_name or ICON_OF_KIND[kind])
+    return format_html('<span class="pill kind-{}">{}{}</span>', kind, shown, word)
 
 
-@register.inclusion_tag("components/sandbox_mark.html")
-def sandbox_mark(words: str = "Sandbox") -> dict[str, Any]:
-    return {"words": words}
+@register.simple_tag
+@lru_cache(maxsize=64, typed=True)
+def sandbox_mark(words: str = "Sandbox") -> SafeString:
+    return format_html('<span class="sandbox-mark">{}{}</span>', icon("diamond"), words)
 
 
 @register.simple_block_tag
@@ -80,14 +86,38 @@ def breadcrumb(*parts: str) -> dict[str, Any]:
     return {"parts": list(zip(parts[::2], parts[1::2], strict=True))}
 
 
-@register.inclusion_tag("components/nav_item.html", takes_context=True)
+@register.simple_tag(takes_context=True)
 def nav_item(
     context: dict[str, Any], words: str, url: str, icon_name: str, *, exact: bool = True
-) -> dict[str, Any]:
+) -> SafeString:
     """A link of the side navigation. With `exact=False` it is also marked on pages below `url`."""
-    path = context["request"].path
-    inside = path == url or (not exact and path.startswith(url))
-    return {"words": words, "url": url, "icon_name": icon_name, "current": inside, "here": path == url}
+    return nav_link(words, url, icon_name, mark_of(context["request"].path, url, exact=exact))
+
+
+def mark_of(path: str, url: str, *, exact: bool) -> str:
+    """The `aria-current` of a link to `url` on the page at `path`, "" for none."""
+    return "page" if path == url else "true" if not exact and path.startswith(url) else ""
+
+
+@lru_cache(maxsize=2048, typed=True)
+def nav_link(
+    words: str, url: str, icon_name: str, mark: str = "", number: str = "", of_what: str = ""
+) -> SafeString:
+    """With a `number` beside its words, and for screen readers `of_what` it is."""
+    return format_html(
+        '<li><a href="{}"{}>{}{}{}</a></li>',
+        url,
+        format_html(' aria-current="{}"', mark) if mark else "",
+        icon(icon_name),
+        words,
+        format_html(
+            '<span class="count"><span class="visually-hidden">, </span>{}<span class="visually-hidden"> {}</span></span>',
+            number,
+            of_what,
+        )
+        if number
+        else "",
+    )
 
 
 @register.simple_block_tag
@@ -155,15 +185,14 @@ def _with_page(query: Any, page: int) -> str:
     return f"?{query.urlencode()}"
 
 
-@register.inclusion_tag("components/app_icon.html")
-def app_icon(name: str, slug: str, url: str = "", size: str = "") -> dict[str, Any]:
+@register.simple_tag
+def app_icon(name: str, slug: str, url: str | None = "", size: str = "") -> SafeString:
     """An app's icon, or its first letter on a color that depends on the slug. Sizes: small, large."""
-    return {
-        "letter": name.strip()[:1].upper() or "?",
-        "hue": crc32(slug.encode()) % HUES,
-        "url": url,
-        "size": size,
-    }
+    picture = (
+        format_html('<img src="{}" alt="" loading="lazy">', url) if url else name.strip()[:1].upper() or "?"
+    )
+    look = f"app-icon hue-{crc32(slug.encode()) % HUES} {size}".rstrip()
+    return format_html('<span class="{}" aria-hidden="true">{}</span>', look, picture)
 
 
 @register.simple_block_tag
@@ -187,17 +216,6 @@ def step(
     return render_to_string("components/step.html", context)
 
 
-@register.simple_block_tag(takes_context=True)
-def confirm_form(context: dict[str, Any], content: str, action: str, button: str, cancel: str) -> SafeString:
-    """The form of a page that confirms an irreversible action.
-
-    `content` describes the effect and may have a field. `button` has the verb and the object ("Delete endpoint").
-    `cancel` is the URL of the Cancel link.
-    """
-    inner = {"content": content, "action": action, "button": button, "cancel": cancel}
-    return render_to_string("components/confirm_form.html", inner, request=context["request"])
-
-
 @register.inclusion_tag("components/error_summary.html")
 def error_summary(form: BaseForm, *, focus: bool = True) -> dict[str, Any]:
     """The errors of a form at the top of the page, each with a link to its field."""
@@ -214,6 +232,29 @@ def said_of(error: str, field: BoundField) -> str:
     if field.widget_type in SEVERAL:
         return f"Choose at least one of “{field.label}”."
     return error.replace("This field", str(field.label), 1)
+
+
+@register.simple_tag
+def help_and_errors(field: BoundField) -> SafeString:
+    """What is shown between a label and its field: the help, what is wrong, and what is saved now if somebody else changed that."""
+    parts = []
+    if field.help_text:
+        words = mark_safe(field.help_text)  # noqa: S308  as Django's templates take it: it may have links
+        parts.append(format_html('<div class="help" id="{}_helptext">{}</div>', field.auto_id, words))
+    if errors := field.errors:
+        said = ((icon("circle-alert"), said_of(str(error), field)) for error in errors)
+        lines = format_html_join("", '<p class="error">{}<span>{}</span></p>', said)
+        parts.append(format_html('<div id="{}_error">{}</div>', field.auto_id, lines))
+    if theirs := getattr(field.field, "theirs", ""):
+        parts.append(format_html(THEIRS, theirs))
+    return SafeString("".join(parts))
+
+
+@register.simple_tag
+def filter_field(field: BoundField, css: str = "") -> SafeString:
+    """A field of a `filter-bar`."""
+    look, about = f"field {css}".rstrip(), help_and_errors(field)
+    return format_html(FILTER_FIELD, look, field.id_for_label, field.label, about, field)
 
 
 @register.filter
@@ -239,20 +280,44 @@ def moment(value: datetime | None, otherwise: str = "—") -> str:
     if value is None:
         return otherwise
     local = timezone.localtime(value)
-    words = f"{date_format(local, 'j M Y, H:i:s')} {local.tzname()}"
-    return format_html('<time datetime="{}">{}</time>', iso(value), words)
+    words = f"{local.day} {local:%b %Y, %H:%M:%S} {local.tzname()}"  # English: Django takes ten times as long
+    return time_element(value, words)
+
+
+def time_element(value: datetime, words: str) -> SafeString:
+    """`words` are those of a time: figures and names of months and zones."""
+    return mark_safe(f'<time datetime="{iso(value)}">{words}</time>')  # noqa: S308  all of it is ours
+
+
+@register.filter
+def clock(value: datetime) -> str:
+    """`15:31:08`."""
+    return f"{timezone.localtime(value):%H:%M:%S}"
+
+
+@register.filter
+def row_moment(value: datetime) -> str:
+    """`<time datetime="…">20 Nov, 15:31:08</time>`, for the rows of lists that name the zone above."""
+    local = timezone.localtime(value)
+    return time_element(value, f"{local.day} {local:%b, %H:%M:%S}")
 
 
 @register.filter
 def minute(value: datetime) -> str:
     """`<time datetime="…">20 Nov 2026, 15:31 UTC</time>`, for sentences."""
-    return format_html('<time datetime="{}">{}</time>', iso(value), to_the_minute(value))
+    return time_element(value, to_the_minute(value))
 
 
 @register.filter(name="since_day")
 def since_day_filter(value: datetime) -> str:
     """`<time datetime="…">3 November</time>`."""
-    return format_html('<time datetime="{}">{}</time>', iso(value), since_day(value))
+    return time_element(value, since_day(value))
+
+
+@register.filter(name="lately")
+def lately_filter(value: datetime | None) -> str:
+    """`14:02` of today, `24 Nov` of earlier days, and empty for None."""
+    return lately(value) if value else ""
 
 
 @register.filter

@@ -7,6 +7,7 @@ per cent of the plot, so that it fits any width while its text keeps its size.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 from itertools import groupby
 from typing import Final
 
@@ -193,18 +194,19 @@ def nice_top(highest: Number) -> int:
         unit *= 10
 
 
-def strip(counts: Sequence[tuple[int, int]], *, step: int) -> list[Bar]:
-    """The small chart of a list, `STRIP` high: of each hour or day what succeeded, and on top of it what failed."""
+def strip(counts: Sequence[tuple[int, int, int]], *, step: int) -> list[Bar]:
+    """The small chart of a list, `STRIP` high: of each hour or day what succeeded, and on top of it what is retried and what failed."""
     most = max((sum(row) for row in counts), default=0)
     return [
         Bar(css, _shown(number * step), _shown(y), _shown(step - 2), _shown(height))
         for number, row in enumerate(counts)
-        for css, (y, height) in zip(("ok", "bad"), _stack(row, most, STRIP), strict=True)
+        if any(row)
+        for css, (y, height) in zip(("ok", "warn", "bad"), _stack(row, most, STRIP), strict=True)
         if height
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Drawing:
     points: Sequence[Point]
     series: Sequence[Series]
@@ -217,12 +219,12 @@ class _Drawing:
     def step(self) -> float:
         return 100 / len(self.points)
 
-    @property
+    @cached_property
     def columns(self) -> list[tuple[int, Series]]:
         """The series that are bars, each with its place among all."""
         return [(place, each) for place, each in enumerate(self.series) if not each.is_line]
 
-    @property
+    @cached_property
     def top(self) -> int:
         highest = [value or 0 for each in self.series if each.is_line for value in each.values]
         rows = zip(*(each.values for _, each in self.columns), strict=True)

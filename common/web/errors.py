@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from common.errors import ERROR_CODE_HEADER, default_code, error_body, status_name
+from common.errors import ERROR_CODE_HEADER, ServiceError, default_code, error_body, status_name
 from common.rest.errors import code_of, headers_of, status_and_message
 from common.web.forms.kept import shown_again
 from common.web.methods import PAGE_METHODS
@@ -78,9 +78,9 @@ def _page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
 
 
 def answer_to(request: HttpRequest, error: Exception) -> HttpResponse:
-    """The response to an exception. Logs those with a 5xx status."""
+    """The response to an exception. Logs those with a 5xx status that no code of ours meant."""
     status, message = status_and_message(error)
-    if status >= 500:
+    if status >= 500 and not isinstance(error, ServiceError):
         log.error(
             "%s while answering %s %s", type(error).__name__, request.method, request.path, exc_info=error
         )

@@ -12,9 +12,13 @@ def live_version(*facts: object) -> str:
     return hashlib.sha256("|".join(map(str, facts)).encode()).hexdigest()[:16]
 
 
+def is_shown(request: HttpRequest, version: str) -> bool:
+    return request.GET.get("seen") == version
+
+
 def live_part(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
     """The part as HTML, or 204 if the page shows this `version` already."""
-    if request.GET.get("seen") == context["version"]:
+    if is_shown(request, context["version"]):
         return HttpResponse(status=204)
     response = render(request, template, context)
     response["X-Live-Version"] = context["version"]

@@ -46,7 +46,7 @@ def page_body(data: list[Any], *, total: int, request: PageRequest) -> dict[str,
 
 
 def positive(query: Mapping[str, str], name: str, default: int, problems: list[ErrorDetail]) -> int:
-    """An integer of at least 1, or the default. What is wrong is added to the problems."""
+    """An integer of at least 1, or the default. A problem is added to `problems`."""
     text = query.get(name)
     if text is None:
         return default

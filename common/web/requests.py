@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
@@ -11,7 +12,7 @@ from django.utils.functional import cached_property
 from django.utils.http import parse_header_parameters
 from django.utils.translation import gettext as _
 
-from common.errors import Invalid, ServiceError
+from common.errors import DEFAULT_CODES, Invalid, ServiceError
 
 FORM: Final = "application/x-www-form-urlencoded"
 MULTIPART: Final = "multipart/form-data"
@@ -28,6 +29,22 @@ class NotUtf8(ServiceError):
 
     def __init__(self) -> None:
         super().__init__(_("Send the form in UTF-8. Some of its bytes are in another encoding."))
+
+
+class EncodedBody(ServiceError):
+    """415: a body that is compressed (RFC 9110, section 15.5.16)."""
+
+    status = 415
+    code = DEFAULT_CODES[415]
+
+    def __init__(self) -> None:
+        super().__init__(_("Send the body without Content-Encoding. Compressed bodies aren't read."))
+
+
+def refuse_coding(headers: Mapping[str, str]) -> None:
+    """Raises `EncodedBody` for the headers of a body that is compressed or otherwise encoded."""
+    if headers.get("Content-Encoding", "").strip().lower() not in ("", "identity"):
+        raise EncodedBody
 
 
 class Request(WSGIRequest):
@@ -67,6 +84,7 @@ class Request(WSGIRequest):
             raise
 
     def _read_form(self) -> None:
+        refuse_coding(self.headers)
         encoding: Any = self._encoding  # type: ignore[has-type]
         try:
             if self.content_type == FORM:

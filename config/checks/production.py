@@ -42,7 +42,7 @@ def _addresses() -> Iterator[CheckMessage]:
         yield Warning(
             "The domain of the stores is not on the Public Suffix List: a script in one store can set cookies for all of them, "
             "with which no other store opens for that visitor.",
-            hint="Have it added, as docs/operations.md describes, and then set STORES_DOMAIN_IS_PUBLIC_SUFFIX=on.",
+            hint="Have it added, as docs/operations-install.md describes, and then set STORES_DOMAIN_IS_PUBLIC_SUFFIX=on.",
             id="config.W007",
         )
 

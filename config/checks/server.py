@@ -1,10 +1,11 @@
 """What `check --deploy --database default` finds out from the servers that the settings name. Part of it is also found at each
-start: sessions of others that nothing ends.
+start: sessions of others that nothing ends, and clocks that differ.
 
 A server that can't be reached is a warning of its own, and nothing else is said about it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 import redis
@@ -13,10 +14,11 @@ from django.core.checks import CheckMessage, Tags, Warning, register
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, Error, connection
 
 from common.processes import redis_client, sentinel
+from config.env.reading import env
 from webhooks.engine.clocks import TOLERATED, database_ahead
 
 OTHERS: Final = 2  # sessions of a machine: the scheduler's, and one for a command
-LONG: Final = 'docs/operations.md, "Long transactions"'
+LONG: Final = 'docs/operations-run.md, "Long transactions"'
 
 
 @register(Tags.database, deploy=True)
@@ -29,10 +31,21 @@ def servers(
 
 
 @register(Tags.database)
-def sessions_of_others(
+def gone(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """A setting of an earlier release that nothing reads any more."""
+    if not env.str("DATABASE_REPLICA_URL", default=""):
+        return []
+    message = "DATABASE_REPLICA_URL is gone: reports are read from DATABASE_URL, which keeps up with them."
+    return [Warning(message, hint="Remove it, and the replica if it served nothing else.", id="config.W016")]
+
+
+@register(Tags.database)
+def at_start(
     app_configs: Sequence[Any] | None, databases: Iterable[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """Whether the database ends transactions that others leave open: beside them, claims of deliveries get slow."""
+    """Whether the database ends transactions that others leave open: beside them, claims of deliveries get slow. And whether
+    its clock is this machine's.
+    """
     if DEFAULT_DB_ALIAS not in (databases or ()) or connection.vendor != "postgresql":
         return []
     usual = connection.copy()  # has none of the limits that our own sessions set for themselves
@@ -43,11 +56,12 @@ def sessions_of_others(
             (limit,) = cursor.fetchone()
             cursor.execute(_ROLES_WITHOUT_LIMIT)
             roles = ", ".join(name for (name,) in cursor.fetchall())
+        ahead = database_ahead()
     except DatabaseError:  # it may come back, so it is no reason for a warning at the start
         return []
     finally:
         usual.close()
-    return [*_idle(limit), *_long(roles)]
+    return [*_idle(limit), *_long(roles), *_clock(ahead)]
 
 
 # Of a session that sets nothing itself. NULL if only the limit of our own role is known.
@@ -102,7 +116,7 @@ def _database() -> Iterator[CheckMessage]:
     if connection.vendor != "postgresql":
         return
     try:
-        yield from (*_extension(), *_sessions(), *_clock())
+        yield from (*_extension(), *_sessions())
     except Error as error:
         yield _unreachable("PostgreSQL", "DATABASE_URL", error)
 
@@ -133,12 +147,11 @@ def _sessions() -> Iterator[CheckMessage]:
         )
 
 
-def _clock() -> Iterator[CheckMessage]:
-    ahead = database_ahead()
+def _clock(ahead: timedelta) -> Iterator[CheckMessage]:
     if abs(ahead) > TOLERATED:
         yield Warning(
             f"The clocks of this machine and of the database differ by {abs(ahead.total_seconds()):.1f} s. Apps reject "
-            "signatures that are 5 minutes off.",
+            "signatures that are 5 minutes off, and a worker whose clock is a minute ahead does none of the periodic tasks.",
             hint="Synchronize both, for instance with chrony.",
             id="config.W010",
         )

@@ -15,7 +15,7 @@ from common.processes import redis_client
 from common.supported import Numbers, numbers, why_too_new, why_too_old
 from config.celery import app as celery_app
 
-HINT = "docs/operations.md has the table of supported versions."
+HINT = "docs/operations-install.md has the table of supported versions."
 
 
 @register(Tags.database)

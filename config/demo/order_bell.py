@@ -18,11 +18,13 @@ from config.demo.people import DEVELOPER, MERCHANT, REVIEWER, merchants_shop
 from examples.sample_app.manifest import manifest
 from extensions.enums import ExtensionType
 from extensions.models import Definition, Placement
+from extensions.queries import manifest_document, waits_for_version
 from extensions.services.manifests import save_manifest
 from extensions.services.placements import add_block
-from extensions.submission import submit_app, waits_for_version
+from extensions.submission import submit_app
 from installations.models import Installation
 from installations.services import Issued, Terms, approve_scopes, install, test_install
+from installations.services.approval import follow_all
 from marketplace.enums import AppStatus
 from marketplace.models import App
 from marketplace.services import reviews
@@ -45,7 +47,7 @@ LONG_DESCRIPTION = """Order Bell is the sample app of this platform. It uses eve
 
 ## For developers
 
-Its source is in the folder `examples/sample_app`. Start there to see how an app is installed, verifies signatures and
+Its source is in the folder `examples/sample_app`. Start there to see how an app is installed, verifies signatures and \
 answers hooks.
 """
 
@@ -91,9 +93,10 @@ def sample_app(*, developer: User, url: str) -> App:
     save_manifest(app=app, developer=developer, document=_manifest(url))
     listed = app.approved_version
     moved = listed is None or any(getattr(listed, name) != address for name, address in addresses.items())
-    if moved or waits_for_version(app):
+    if moved or waits_for_version(app, manifest_document(app)):
         _pass_review(app)
         app.refresh_from_db()
+        follow_all()  # no worker runs yet, and people agree to what their store runs
         _agree(app)
     return app
 

@@ -43,7 +43,7 @@ def seed(*, busy: Sequence[datetime] = ()) -> bool:
         dress_store(made.business)
     if not User.objects.filter(email=REVIEWER).exists():
         reviewer = create_reviewer(email=REVIEWER, name="Rae Reviewer", password=PASSWORD)
-        reviewer.user_permissions.add(Permission.objects.get(codename="view_objectivecount"))
+        reviewer.user_permissions.add(Permission.objects.get(codename="view_mail"))
     for person in User.objects.filter(email__in=[DEVELOPER, MERCHANT, REVIEWER]):
         confirm(user=person)
     return is_new

@@ -67,6 +67,18 @@ def _refuse_kin(platform: str, stores: str) -> None:
         )
 
 
+def cookie_name(name: str, base_url: str, *, debug: bool) -> str:
+    """A name that only this server's cookies have.
+
+    Over TLS, browsers accept a cookie with the prefix `__Host-` for this host alone. On a developer's machine the name has the port:
+    cookies know none, so another server there would sign people out here.
+    """
+    parts = urlsplit(base_url)
+    if parts.scheme == "https":
+        return f"__Host-{name}"
+    return f"{name}_{parts.port}" if debug and parts.port else name
+
+
 def hosts(*urls: str) -> list[str]:
     """The entries of `ALLOWED_HOSTS` for these URLs. A leading dot means a domain and all its subdomains."""
     return [(urlsplit(url).hostname or "").replace("{slug}.", ".") for url in urls]

@@ -81,8 +81,17 @@ def _is_fernet_key(text: str) -> bool:
 def _development_secrets(var_dir: Path) -> dict[str, str]:
     """Secrets of a development machine, generated at the first start. Without them no webhook secret can be decrypted."""
     path = var_dir / "development-secrets.json"
+    try:
+        return _kept_secrets(path)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"VAR_DIR must be a folder that this process may write. {error.filename}: {error.strerror}."
+        ) from error
+
+
+def _kept_secrets(path: Path) -> dict[str, str]:
     if not path.exists():
-        var_dir.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         made = {
             "SECRET_KEY": secrets.token_urlsafe(48),
             "FIELD_ENCRYPTION_KEY": Fernet.generate_key().decode(),

@@ -1,5 +1,6 @@
 """Reading one variable, or the file that it names: numbers, flags, choices."""
 
+import re
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -7,11 +8,19 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 from environ.fileaware_mapping import FileAwareMapping
 
+WHOLE_NUMBER = re.compile(r"[0-9]{1,18}")
+LAST_PORT = 65_535
+
 
 class Environment(FileAwareMapping):
     """The variables of this process. `NAME_FILE` may hold the path of a file with the value of `NAME`."""
 
     def __getitem__(self, name: str) -> str:
+        return self._text(name).replace(
+            "$", r"\$"
+        )  # as `Env` reads it: a key may begin with what would name a variable
+
+    def _text(self, name: str) -> str:
         path = self.env.get(f"{name}_FILE")
         if not path:
             return str(self.env[name])
@@ -32,6 +41,7 @@ class Env(environ.Env):
 
 
 env = Env()
+env.escape_proxy = True  # a value that begins with `$` is that, and no other variable's name
 
 
 def flag(name: str, *, default: bool = False) -> bool:
@@ -64,9 +74,34 @@ def seconds(name: str, default: int) -> int:
 
 def whole_number(name: str, default: int, *, of: str = "") -> int:
     text = env.str(name, default="").strip() or str(default)
-    if not text.isdigit():
+    if not WHOLE_NUMBER.fullmatch(text):
         raise ImproperlyConfigured(f"{name} must be a whole number{of}, not {text!r}.")
     return int(text)
+
+
+def port(name: str, default: int) -> int:
+    number = whole_number(name, default)
+    if not 1 <= number <= LAST_PORT:
+        raise ImproperlyConfigured(f"{name} must be a port from 1 to {LAST_PORT}, not {number}.")
+    return number
+
+
+def folder(name: str, default: Path) -> Path:
+    """Whole, and a folder if it is there."""
+    path = Path(env.str(name, default="") or default).resolve()
+    if path.exists() and not path.is_dir():
+        raise ImproperlyConfigured(f"{name} must be a folder, and {path} is a file.")
+    return path
+
+
+def made(folder: Path) -> None:
+    """Make the folder of `VAR_DIR`. Raises `ImproperlyConfigured` if it can't be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"VAR_DIR must be a folder that this process may write. {error.filename}: {error.strerror}."
+        ) from error
 
 
 def at_least(minimum: int, name: str, default: int) -> int:
@@ -81,12 +116,12 @@ def address(name: str) -> tuple[str, int] | None:
     text: str = env.str(name, default="").strip()
     if not text:
         return None
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdigit() or int(port) > 65_535:
+    host, _, number = text.rpartition(":")
+    if not host or not WHOLE_NUMBER.fullmatch(number) or int(number) > LAST_PORT:
         raise ImproperlyConfigured(
             f"{name} must be an address and a port, such as 127.0.0.1:9101, not {text!r}."
         )
-    return host.strip("[]"), int(port)
+    return host.strip("[]"), int(number)
 
 
 def choice(name: str, choices: tuple[str, ...]) -> str:

@@ -12,7 +12,7 @@ from config.env.reading import checked_url, env, of_extra, required
 NO_REDIS = "memory://"
 NO_BROKER = "memory://localhost"
 PRINTED_MAIL = "consolemail://"
-POSTGRESQL = ("postgres", "postgresql")
+DATABASES = ("postgres", "postgresql", "sqlite")
 REDIS = ("redis", "rediss", "sentinel", "memory")
 RABBITMQ = ("amqp", "amqps")
 S3_KEYS = {"access_key": "AWS_ACCESS_KEY_ID", "secret_key": "AWS_SECRET_ACCESS_KEY"}
@@ -21,26 +21,10 @@ S3_KEYS = {"access_key": "AWS_ACCESS_KEY_ID", "secret_key": "AWS_SECRET_ACCESS_K
 def database_url(*, debug: bool, var_dir: Path) -> str:
     to = "postgres://user@host/name, or to sqlite:///path for a file, which serves one process"
     url = required("DATABASE_URL", f"sqlite:///{var_dir / 'extension-platform.sqlite3'}", debug=debug, to=to)
-    return _database("DATABASE_URL", url, schemes=(*POSTGRESQL, "sqlite"))
-
-
-def replica_url(database_url: str) -> str:
-    """`DATABASE_REPLICA_URL`, empty if there is none. Only PostgreSQL has replicas."""
-    url: str = env.str("DATABASE_REPLICA_URL", default="").strip()
-    if not url:
-        return ""
-    if database_url.startswith("sqlite"):
-        raise ImproperlyConfigured(
-            "DATABASE_REPLICA_URL needs a postgres:// URL in DATABASE_URL: it names a server that follows that one."
-        )
-    return _database("DATABASE_REPLICA_URL", url, schemes=POSTGRESQL)
-
-
-def _database(name: str, url: str, *, schemes: tuple[str, ...]) -> str:
-    checked_url(name, url, schemes=schemes, example="postgres://user:password@host:5432/name")
+    checked_url("DATABASE_URL", url, schemes=DATABASES, example="postgres://user:password@host:5432/name")
     if not env.db_url_config(url)["NAME"]:
         raise ImproperlyConfigured(
-            f"{name} names no database. It comes behind the host: postgres://user:password@host:5432/name"
+            "DATABASE_URL names no database. It comes behind the host: postgres://user:password@host:5432/name"
         )
     return url
 

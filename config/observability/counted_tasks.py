@@ -1,5 +1,6 @@
 """Counts Celery's tasks by what they came to, and how long they waited for a worker."""
 
+import logging
 import time
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ from celery.signals import (
     task_failure,
     task_postrun,
     task_prerun,
+    task_received,
     task_revoked,
     task_success,
     worker_init,
@@ -16,7 +18,13 @@ from django.conf import settings
 
 from common.observability.metrics import TASK_WAIT, TASKS, THREADS, THREADS_BUSY
 
+log = logging.getLogger(__name__)
+
+MANY: Final = 10  # tasks that came too late one after the other
 SENT_AT: Final = "sent_at"  # a header of each message: seconds since 1970 by the sender's clock
+
+
+_late = 0  # tasks since the last one that was in time
 
 
 @worker_init.connect
@@ -52,8 +60,24 @@ def _failed(sender: Any, **_: Any) -> None:
     TASKS.labels(sender.name, "failed").inc()
 
 
+@task_received.connect
+def _received(**_: Any) -> None:
+    """In time. By the process that takes tasks from the broker, also where others do them."""
+    global _late
+    _late = 0
+
+
 @task_revoked.connect
 def _revoked(sender: Any, expired: bool = False, **_: Any) -> None:
     """It waited for longer than it counts."""
-    if expired:
-        TASKS.labels(sender.name, "expired").inc()
+    global _late
+    if not expired:
+        return
+    _late += 1
+    if _late == MANY:
+        log.warning(
+            "%d tasks in a row had expired when they came to this worker. Its clock is ahead of the scheduler's, or they waited while "
+            "no worker was free.",
+            MANY,
+        )
+    TASKS.labels(sender.name, "expired").inc()

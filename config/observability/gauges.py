@@ -13,6 +13,7 @@ from django.utils import timezone
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily
 
+from accounts.services.sender import outboxes
 from common.observability.exposition import NAME, Figures, gauge
 from common.observability.exposition import family as labeled
 from config.celery import app as celery_app
@@ -20,8 +21,7 @@ from config.models import BackupRecord
 from config.observability import certificates, scheduler_seen
 from extensions.hooks.breaker import count_states
 from streams.queries import progress
-from webhooks.insight.backlog import COUNTED, backlog, in_flight
-from webhooks.insight.recent import READ, RECENT, recent_attempts
+from webhooks.insight.backlog import COUNTED, READ, RECENT, backlog, in_flight, recent_attempts
 from webhooks.services.audit import last_audit
 
 ARCHIVED: Final = """
@@ -111,6 +111,17 @@ def _scheduler() -> Iterator[Metric]:
         yield gauge("scheduler_heartbeat_age_seconds", "Since the scheduler last sent a task.", age)
 
 
+def _mails() -> Iterator[Metric]:
+    waiting = labeled("mails_waiting", "Mails that are still to be sent.", "kind")
+    given_up = labeled(
+        "mails_given_up", "Mails that could not be sent for 24 hours, in the last two weeks.", "kind"
+    )
+    for each in outboxes():
+        waiting.add_metric([each.kind], each.waiting)
+        given_up.add_metric([each.kind], each.given_up)
+    yield from (waiting, given_up)
+
+
 def _audit() -> Iterator[Metric]:
     """What the nightly audit found, and how long ago."""
     last = last_audit()
@@ -183,6 +194,7 @@ SHARED: Final[dict[str, Figures]] = {
     "database sessions": _sessions,
     "queues": _queues,
     "scheduler": _scheduler,
+    "mails": _mails,
     "audit": _audit,
     "archiver": _archiver,
     "backups": _backups,

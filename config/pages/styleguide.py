@@ -24,11 +24,12 @@ class StyleguideForm(forms.Form):
     )
     slug = forms.SlugField(
         required=False,
+        max_length=80,
         widget=forms.TextInput({"data-slug-from": "id_name"}),
         help_text="Can't be changed later.",
     )
     description = forms.CharField(max_length=300, widget=forms.Textarea({"rows": 3}))
-    password = forms.CharField(widget=forms.PasswordInput({"autocomplete": "new-password"}))
+    password = forms.CharField(max_length=80, widget=forms.PasswordInput({"autocomplete": "new-password"}))
     category = forms.ChoiceField(choices=[("shipping", "Shipping"), ("loyalty", "Loyalty")])
     icon = forms.FileField(required=False, help_text="PNG or JPEG, square, at most 2 MB.")
     role = forms.ChoiceField(
@@ -43,7 +44,9 @@ class StyleguideForm(forms.Form):
             names={"read_products": "read_products", "read_orders": "read_orders"},
         ),
     )
-    colour = forms.CharField(required=False, widget=forms.TextInput({"type": "color", "value": "#3b4cca"}))
+    colour = forms.CharField(
+        required=False, max_length=7, widget=forms.TextInput({"type": "color", "value": "#3b4cca"})
+    )
     stored = forms.BooleanField(label="I have stored this secret")
     active = forms.BooleanField(
         required=False, widget=SwitchInput, help_text="Off keeps everything, and sends nothing."

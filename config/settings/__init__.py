@@ -1,4 +1,4 @@
-"""All settings, read from the environment. docs/operations.md describes every variable."""
+"""All settings, read from the environment. docs/operations-settings.md describes every variable."""
 
 from config.env.reading import env, flag, seconds, seconds_list, whole_number
 from config.env.servers import collector_url, sentry_dsn
@@ -50,11 +50,13 @@ WSGI_APPLICATION = "config.wsgi.application"
 
 TEMPLATES = [
     {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "BACKEND": "common.web.middleware.server_timing.TimedTemplates"
+        if DEBUG
+        else "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "builtins": ["common.templatetags.stamped_forms"],
+            "builtins": ["common.templatetags.links", "common.templatetags.stamped_forms"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

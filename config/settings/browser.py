@@ -2,17 +2,15 @@
 
 from csp.constants import NONE, SELF
 
-from config.env.addresses import security_txt, trusted_proxies
+from config.env.addresses import cookie_name, security_txt, trusted_proxies
 from config.env.reading import flag, seconds
 from config.settings.start import BASE_URL, DEBUG
 
 SECURE_BY_TLS = BASE_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_BY_TLS
-# Browsers accept a cookie with this prefix only over TLS, for this host alone and for all of its paths.
-_HOST_ONLY = "__Host-" if SECURE_BY_TLS else ""
-SESSION_COOKIE_NAME = f"{_HOST_ONLY}sessionid"
-CSRF_COOKIE_NAME = f"{_HOST_ONLY}csrftoken"
-CART_COOKIE_NAME = f"{_HOST_ONLY}cart"
+SESSION_COOKIE_NAME = cookie_name("sessionid", BASE_URL, debug=DEBUG)
+CSRF_COOKIE_NAME = cookie_name("csrftoken", BASE_URL, debug=DEBUG)
+CART_COOKIE_NAME = cookie_name("cart", BASE_URL, debug=DEBUG)
 SECURE_SSL_REDIRECT = SECURE_BY_TLS and flag("SECURE_SSL_REDIRECT", default=not DEBUG)
 # Health checks and scrapes come to each machine by itself, not through the proxy with its certificate.
 SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)/?$"]

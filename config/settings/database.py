@@ -1,7 +1,7 @@
-"""The database and its replica, and the cache."""
+"""The database and the cache."""
 
-from config.env.reading import choice, env
-from config.env.servers import cache_url, database_url, replica_url
+from config.env.reading import choice, env, made
+from config.env.servers import cache_url, database_url
 from config.settings.start import DEBUG, VAR_DIR
 
 # A machine that dies, or a network that is cut, says nothing. So the system asks on idle connections, and ends one on which
@@ -17,7 +17,7 @@ REDIS_URL = cache_url(debug=DEBUG)
 DATABASE_URL = database_url(debug=DEBUG, var_dir=VAR_DIR)
 DATABASES = {"default": env.db_url_config(DATABASE_URL)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    VAR_DIR.mkdir(parents=True, exist_ok=True)
+    made(VAR_DIR)
     # IMMEDIATE takes the write lock when a transaction begins, so that two that read and then write wait
     # for each other; deferred ones fail with "database is locked" and can't be waited for.
     DATABASES["default"]["OPTIONS"] = {
@@ -32,7 +32,7 @@ else:
     DATABASES["default"]["OPTIONS"] = NOTICE_SILENCE | DATABASES["default"].get("OPTIONS", {})
 DATABASES["default"]["CONN_MAX_AGE"] = 600  # seconds; SQLite, too, takes milliseconds to read its schema
 # A pooler that lends its sessions for single transactions has no place for what a session keeps: a cursor that outlives its
-# transaction, or the settings of dispatchers, which therefore refuse to start.
+# transaction, a prepared statement (`common.db.compiled`), or the settings of dispatchers, which therefore refuse to start.
 DATABASE_POOLER = choice("DATABASE_POOLER", ("", "transaction"))
 if DATABASE_POOLER == "transaction":
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
@@ -42,14 +42,6 @@ elif DATABASES["default"]["ENGINE"] == "common.db.postgresql":
     DATABASES["default"]["OPTIONS"].setdefault(
         "options", "-c idle_in_transaction_session_timeout=2min -c jit=off"
     )
-if DATABASE_REPLICA_URL := replica_url(DATABASE_URL):
-    DATABASES["replica"] = DATABASES["default"] | env.db_url_config(DATABASE_REPLICA_URL)
-    DATABASES["replica"] |= {
-        "ENGINE": "common.db.postgresql",
-        "OPTIONS": DATABASES["replica"]["OPTIONS"] | {"connect_timeout": 1},
-        "TEST": {"MIRROR": "default"},
-    }
-    DATABASE_ROUTERS = ["common.db.replica.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 if REDIS_URL:

@@ -11,7 +11,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "common.web.sheets.SheetFinder",
+    "common.web.sheets.JoiningFinder",
     "developers.sdks.finder.SdkFinder",
 ]
 WHITENOISE_ROOT = BASE_DIR / "static" / "root"  # served at "/", such as /favicon.ico

@@ -19,7 +19,7 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+    "common.hashers.PasswordHasher",
     "common.hashers.RandomSecretHasher",
 ]
 # Sign-in pages of django-allauth (docs/decisions/0027). `accounts.sign_in.limits` counts guesses instead of the library, whose

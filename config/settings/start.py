@@ -6,10 +6,10 @@ from pathlib import Path
 from config.cores import cores
 from config.env.addresses import base_url, hosts, local_destinations, public_link, stores_url
 from config.env.keys import field_encryption_keys, metrics_token, secret_key, secret_key_fallbacks
-from config.env.reading import address, at_least, env, flag, seconds
+from config.env.reading import address, at_least, env, flag, folder, port
 
 BASE_DIR = Path(__file__).resolve().parents[2]
-VAR_DIR = Path(env.str("VAR_DIR", default="") or BASE_DIR / "var").resolve()
+VAR_DIR = folder("VAR_DIR", BASE_DIR / "var")
 
 # Of the service, its APIs and its SDKs: `make release` writes it.
 VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
@@ -19,7 +19,7 @@ SECRET_KEY = secret_key(debug=DEBUG, var_dir=VAR_DIR)
 SECRET_KEY_FALLBACKS = secret_key_fallbacks()
 FIELD_ENCRYPTION_KEYS = field_encryption_keys(debug=DEBUG, var_dir=VAR_DIR)
 
-PORT = seconds("PORT", 8000)
+PORT = port("PORT", 8000)
 BASE_URL = base_url(PORT)
 LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
 STORES_URL = stores_url(base_url=BASE_URL, port=PORT, debug=DEBUG)

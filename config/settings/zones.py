@@ -2,13 +2,18 @@
 
 from typing import Any
 
+from config.settings.start import DEBUG
+
 MIDDLEWARE = [
     "common.web.middleware.request_ids.RequestIdMiddleware",
     "common.observability.metrics.AnswersMiddleware",
-    "common.strangers.StrangersMiddleware",
+    "common.visits.VisitsMiddleware",
     "common.web.middleware.zones.ZoneMiddleware",
     "allauth.account.middleware.AccountMiddleware",  # leads to the page that asks for the password again
 ]
+
+if DEBUG:
+    MIDDLEWARE.insert(0, "common.web.middleware.server_timing.ServerTimingMiddleware")
 
 ZONE_OF = "config.zones.zone_of"
 ZONES: dict[str, dict[str, Any]] = {
@@ -23,7 +28,7 @@ ZONES: dict[str, dict[str, Any]] = {
             "django.contrib.sessions.middleware.SessionMiddleware",
             "django.middleware.common.CommonMiddleware",
             "common.web.middleware.form_bodies.FormBodyMiddleware",
-            "django.middleware.csrf.CsrfViewMiddleware",
+            "common.web.middleware.own_forms.OwnFormsMiddleware",
             "accounts.sign_in.sessions.Authentication",
             "accounts.times.PersonalTimes",
             "django.contrib.messages.middleware.MessageMiddleware",

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from activity.models import ApiCall, DeprecatedUse, StoreScopeUse
+from common.db.rows import for_each
 from conformance.enums import RunStatus
 from conformance.models import Run
 from conformance.services.runs import end_overdue
@@ -26,16 +27,13 @@ def remove_ended(*, now: datetime | None = None) -> int:
     running = Run.objects.running().exclude(store=None).values("store")
     ended = Q(expires_at__lt=now) | Q(pk__in=Run.objects.filter(ended_at__lt=now - LINGERS).values("store"))
     stores = Business.objects.filter(ended, expires_at__isnull=False).exclude(pk__in=running)
-    removed = 0
-    for store in stores:
-        _remove(store)
-        removed += 1
+    removed = for_each(stores, lambda store: _remove(store), task="remove_ended_checks")
     Run.objects.filter(ended_at__lt=now - KEPT).exclude(status=RunStatus.RUNNING).delete()
     return removed
 
 
 @transaction.atomic
-def _remove(store: Business) -> None:
+def _remove(store: Business) -> int:
     installations = list(Installation.objects.filter(business=store).values_list("pk", flat=True))
     for log in (ApiCall, DeprecatedUse, StoreScopeUse):
         log.objects.filter(installation__in=installations).delete()
@@ -45,3 +43,4 @@ def _remove(store: Business) -> None:
     Grant.objects.filter(business=store).delete()
     Installation.objects.filter(pk__in=installations).delete()
     store.delete()
+    return 1

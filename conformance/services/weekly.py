@@ -1,26 +1,28 @@
 """The check that every listed app has once a week (docs/decisions/0104): planned, claimed by a worker, concluded.
 
 1. `plan`: each listed app has a moment of the week, by a hash of its id.
-2. `claim`: a worker claims a due app. Workers do that one after the other, so that no two check the same host at once, nor
-   within an hour of any other check of it that the platform sent. Developers can't put it off for longer than a day.
-3. `conclude`: what failed is kept, and a change is mailed. A worker that dies before leaves a lease that ends.
+2. `claim`: the next app that is due is checked. One worker does that at a time (`conformance.tasks`). A host isn't checked within an hour
+   of any other check of it that the platform sent. Developers can't put it off for longer than a day.
+3. `conclude`: what failed is kept, and a change is mailed. If the worker dies before, the app is due again after an hour.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
+from itertools import takewhile
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
-from django.db.models import F, Q
+from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
+from common.db.rows import for_each
 from common.errors import ServiceError
 from common.ids import first_id_at
 from conformance.enums import Change, Outcome, RunStatus, Sender
@@ -36,9 +38,7 @@ log = logging.getLogger(__name__)
 WEEK: Final = timedelta(days=7)
 APART: Final = timedelta(hours=1)  # from any other check of the same host
 PUT_OFF: Final = timedelta(days=1)  # at most, by checks that developers ask for
-LEASE: Final = timedelta(minutes=5)  # a run takes at most a minute and a half, and is repeated once
 ANOTHER_WEEK: Final = timedelta(days=6)  # a check that comes earlier counts as the same week's
-MOST_AT_ONCE: Final = 2  # so that workers have time for other tasks
 MOST_TRIES: Final = 3  # in one week, if none has a result
 LOOKED_AT: Final = 50  # due apps, by one claim
 WORKS_FOR: Final = 20.0  # seconds in which a task begins another check
@@ -49,11 +49,14 @@ def check_due(*, now: datetime | None = None) -> int:
     """Check what is due, one app after the other. Returns how many checks had a result. Not in a transaction."""
     if not settings.WEEKLY_CHECKS:
         return 0
-    began, checked = monotonic(), 0
+    began = monotonic()
+
+    def claims() -> Iterator[WeeklyCheck]:
+        while monotonic() - began < WORKS_FOR and (claimed := claim(now=now or timezone.now())):
+            yield claimed
+
     plan(now or timezone.now())
-    while monotonic() - began < WORKS_FOR and (claimed := claim(now=now or timezone.now())):
-        checked += _check(claimed, now)
-    return checked
+    return for_each(claims(), lambda claimed: _check(claimed, now), task="check_listed_apps")
 
 
 def slot(app_id: UUID, after: datetime) -> datetime:
@@ -67,17 +70,23 @@ def plan(now: datetime) -> None:
     """Rows for apps that are newly listed. One that doesn't pass is due at once when it has a new version."""
     listed = App.objects.listed().select_related("approved_version").order_by("pk")
     new = listed.exclude(pk__in=WeeklyCheck.objects.values("pk"))
-    WeeklyCheck.objects.bulk_create(
-        (WeeklyCheck(app=app, due_at=slot(app.pk, now), **_of_version(app)) for app in new),
-        ignore_conflicts=True,
-    )
+    for_each(new, partial(_add, now=now), task="check_listed_apps")
     updated = _of_listed().exclude(version_number=F("app__approved_version__number"))
-    for row in updated.select_related("app__approved_version"):
-        due_at = now if row.failed_weeks else row.due_at
-        of_version = _of_version(row.app)
-        WeeklyCheck.objects.filter(pk=row.pk, version_number=row.version_number).update(
-            due_at=due_at, **of_version
-        )
+    rows = updated.select_related("app__approved_version")
+    for_each(rows, partial(_follow_version, now=now), task="check_listed_apps")
+
+
+def _add(app: App, now: datetime) -> None:
+    row = WeeklyCheck(app=app, due_at=slot(app.pk, now), **_of_version(app))
+    WeeklyCheck.objects.bulk_create([row], ignore_conflicts=True)
+
+
+def _follow_version(row: WeeklyCheck, now: datetime) -> None:
+    due_at = now if row.failed_weeks else row.due_at
+    of_version = _of_version(row.app)
+    WeeklyCheck.objects.filter(pk=row.pk, version_number=row.version_number).update(
+        due_at=due_at, **of_version
+    )
 
 
 def _of_listed() -> Any:
@@ -107,35 +116,28 @@ def _failed_at_approval(version: AppVersion) -> set[str]:
 
 @transaction.atomic
 def claim(*, now: datetime) -> WeeklyCheck | None:
-    """The app to check now, taken by this worker. Others that are due wait where their server was checked within the hour."""
-    _one_after_the_other()
-    under_way = list(_of_listed().filter(started_at__gt=now - LEASE).select_related("app__approved_version"))
-    if len(under_way) >= MOST_AT_ONCE:
-        return None
-    busy, busy_with_ours = _busy_hosts(under_way, now)
-    free = Q(started_at=None) | Q(started_at__lte=now - LEASE)
-    due = _of_listed().filter(free, due_at__lte=now).order_by("due_at", "pk")
-    for row in due.select_related("app__approved_version")[:LOOKED_AT]:
+    """The app to check now. Others that are due wait where their server was checked within the hour."""
+    busy, busy_with_ours = _busy_hosts(now)
+    due = _of_listed().filter(due_at__lte=now).order_by("due_at", "pk")
+    claimed: list[WeeklyCheck] = []
+
+    @transaction.atomic
+    def look(row: WeeklyCheck) -> None:
         waits_for = busy_with_ours if _was_put_off(row, now) else busy
         until = [waits_for[host] for host in hosts_of(_approved(row.app)) if host in waits_for]
         if row.tries >= MOST_TRIES:
             log.error("The weekly check of %s never ended, and is left out this week.", row.app.slug)
-            row.due_at, row.tries, row.started_at = slot(row.pk, now), 0, None
+            row.due_at, row.tries = slot(row.pk, now), 0
         elif until:
             row.due_at = max(until)
         else:
-            row.started_at, row.tries = now, row.tries + 1
-        row.save(update_fields=["due_at", "tries", "started_at"])
-        if row.started_at == now:
-            return row
-    return None
+            row.due_at, row.tries = now + APART, row.tries + 1
+            claimed.append(row)
+        row.save(update_fields=["due_at", "tries"])
 
-
-def _one_after_the_other() -> None:
-    """Until the transaction ends. SQLite has one writer anyway."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(hashtext('conformance_weekly'))")
+    rows = due.select_related("app__approved_version")[:LOOKED_AT]
+    for_each(takewhile(lambda _: not claimed, rows), look, task="check_listed_apps")
+    return claimed[0] if claimed else None
 
 
 def _was_put_off(row: WeeklyCheck, now: datetime) -> bool:
@@ -146,10 +148,10 @@ def _was_put_off(row: WeeklyCheck, now: datetime) -> bool:
 Busy = dict[str, datetime]  # hosts, each with the moment from which on it may have another check
 
 
-def _busy_hosts(under_way: Iterable[WeeklyCheck], now: datetime) -> tuple[Busy, Busy]:
+def _busy_hosts(now: datetime) -> tuple[Busy, Busy]:
     """With all checks that the platform sends, and with weekly ones alone. Command lines send theirs themselves."""
-    ours: Busy = {host: now + APART for row in under_way for host in hosts_of(_approved(row.app))}
-    everyones = dict(ours)
+    everyones: Busy = {}
+    ours: Busy = {}
     recent = Run.objects.filter(pk__gte=first_id_at(now - APART), started_at__gt=now - APART)
     for run in recent.exclude(sender=Sender.DEVELOPER).select_related("app", "version"):
         for host in hosts_of(run.version or run.app):
@@ -176,8 +178,6 @@ def _check(claimed: WeeklyCheck, now: datetime | None) -> bool:
     except ServiceError as error:  # suspended meanwhile
         log.info("The weekly check of %s was left out: %s", app.slug, error.message)
         _let_go(claimed, now or timezone.now())
-    except Exception:
-        log.exception("The weekly check of %s failed because of a problem on our side.", app.slug)
     else:
         if _is_still_what_stores_run(run):
             return conclude(claimed=claimed, run=run, now=now or timezone.now())
@@ -195,24 +195,24 @@ def _is_still_what_stores_run(run: Run) -> bool:
 
 
 def _let_go(claimed: WeeklyCheck, now: datetime) -> None:
-    mine = WeeklyCheck.objects.filter(pk=claimed.pk, started_at=claimed.started_at)
-    mine.update(started_at=None, tries=0, due_at=slot(claimed.pk, now))
+    mine = WeeklyCheck.objects.filter(pk=claimed.pk, tries=claimed.tries)
+    mine.update(tries=0, due_at=slot(claimed.pk, now))
 
 
 @transaction.atomic
 def conclude(*, claimed: WeeklyCheck, run: Run, now: datetime) -> bool:
-    """Keep what a run found. False if the lease has ended: then another worker checks."""
+    """Keep what a run found. False if another try has begun since."""
     row = WeeklyCheck.objects.select_for_update().filter(pk=claimed.pk).first()
-    if row is None or row.started_at != claimed.started_at:
+    if row is None or row.tries != claimed.tries:
         return False
     passed = {each.rule.id for each in results_of(run) if each.outcome in (Outcome.PASS, Outcome.WARN)}
     failed = _failed_in(run)
     row.accepted_rules = [rule for rule in row.accepted_rules if rule not in passed]
     change = _record(row, sorted(failed - set(row.accepted_rules)), now)
-    row.started_at, row.tries, row.checked_at, row.due_at = None, 0, now, slot(row.pk, now)
+    row.tries, row.checked_at, row.due_at = 0, now, slot(row.pk, now)
     row.save()
     if change is not None:
-        transaction.on_commit(partial(mail_change, row, run, change))
+        mail_change(row, run, change)
     return True
 
 

@@ -1,20 +1,18 @@
 """Mails developers about what a weekly check changed."""
 
-import logging
 from collections.abc import Sequence
 from typing import Any, Final
 
 from django.conf import settings
 
 from accounts.enums import MailKind
-from accounts.services.profile import wants_mail
-from common.mails.letters import letter
+from accounts.models import User
+from accounts.services.outbox import post_each
+from common.mails.letters import Letter, letter
 from conformance.enums import Change
 from conformance.models import FAILED_WEEKS, Run, WeeklyCheck
 from conformance.queries import Broken, broken_rules
 from marketplace.access import people_to_notify
-
-log = logging.getLogger(__name__)
 
 _SUBJECTS: Final = {
     Change.BROKEN: "{app} failed its weekly check",
@@ -25,20 +23,18 @@ TEMPLATE: Final = "conformance/mail/weekly.txt"
 
 
 def mail_change(row: WeeklyCheck, run: Run, change: Change) -> None:
-    """Once the result is committed. A failing mail server is logged, and the portal shows the same."""
+    """For the transaction of the result. The portal shows the same."""
     app = run.app
     context = weekly_context(app.name, app.slug, change, broken_rules(row, run), str(run.pk))
     context["is_on_listing"] = row.is_on_listing
-    for person in people_to_notify(app):
-        if not wants_mail(person, MailKind.CHECKS):
-            continue
-        try:
-            subject = _SUBJECTS[change].format(app=app.name)
-            letter(
-                subject=subject, to=person.email, template=TEMPLATE, context=context | {"person": person}
-            ).send()
-        except Exception:
-            log.exception("A developer of %s could not be notified of its weekly check.", app.slug)
+    subject = _SUBJECTS[change].format(app=app.name)
+
+    def write(person: User) -> Letter:
+        return letter(
+            subject=subject, to=person.email, template=TEMPLATE, context=context | {"person": person}
+        )
+
+    post_each(people_to_notify(app), write, kind=MailKind.CHECKS)
 
 
 def weekly_context(

@@ -7,25 +7,114 @@ mentions neither their origin nor their source can't have compared it.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import Final
 from urllib.parse import urlsplit
 
+from django.conf import settings
+
 from conformance.enums import Expected, Outcome
-from conformance.framing import LoadedAddress, addresses_of, refusal
 from conformance.probes import AppResponse, Finding, Probe, judged
 from conformance.steps.base import NO_ANSWER, Answers, Step, joined, skipped
 from conformance.subject import Subject
 from extensions.addresses import frame_url
+from extensions.enums import ExtensionType
+from extensions.manifest.content import Defined
+from stores.addresses import stores_origin
 
+_PORTS = {"http": 80, "https": 443}
 MAX_URLS: Final = 30  # of the manifest
 MAX_SCRIPTS: Final = 20  # of all frames together
 MAX_SCRIPT: Final = 256 * 1024  # bytes
-
 # Scripts are hostile: no pattern takes longer than linear time.
 _LISTENS: Final = re.compile(r"""addEventListener\(\s{0,20}["'`]message["'`]|\bonmessage\s{0,20}=""")
 _LOOKS: Final = re.compile(r"\borigin\b|\.source\b")
 _IMPORTED: Final = re.compile(r"""\b(?:import|from)\s{0,20}\(?\s{0,20}["']([^"']{1,500})["']""")
+
+
+# What browsers load from an app, and whether they would show a response in a frame on the platform's pages.
+#
+# CSP Level 3, section 6.4.2 (`frame-ancestors`), which overrules `X-Frame-Options` (HTML, "The X-Frame-Options header").
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedAddress:
+    """What a browser would load, for the definitions that name it. `framed_by` are the origins of the pages around it."""
+
+    url: str
+    is_script: bool
+    used_by: str
+    framed_by: Sequence[str]
+
+
+def addresses_of(all_defined: Iterable[Defined]) -> list[LoadedAddress]:
+    """Each address once."""
+    found: dict[tuple[str, bool], list[Defined]] = {}
+    for defined in all_defined:
+        for name in ("renderUrl", "scriptUrl"):
+            if url := defined.content.get(name):
+                found.setdefault((url, name == "scriptUrl"), []).append(defined)
+    return [
+        LoadedAddress(url, is_script, ", ".join(each.name for each in users), _framed_by(users))
+        for (url, is_script), users in found.items()
+    ]
+
+
+def _framed_by(users: Iterable[Defined]) -> list[str]:
+    """Merchants see admin pages, and blocks in the page editor; shoppers see blocks and widgets."""
+    types = {each.type for each in users}
+    origins = []
+    if types & {ExtensionType.BLOCK, ExtensionType.ADMIN_PAGE}:
+        origins.append(settings.BASE_URL)
+    if types & {ExtensionType.BLOCK, ExtensionType.EMBED}:
+        origins.append(stores_origin())
+    return origins
+
+
+def refusal(*, policy: str, frame_options: str, host: str) -> str:
+    """The header that forbids it, empty where none does. `host` is the origin of the page around the frame; `*` in it
+    stands for every store."""
+    ancestors = [sources for sources in map(_ancestors, policy.split(",")) if sources is not None]
+    for sources in ancestors:
+        if not any(_allows(source, host) for source in sources):
+            return (
+                f"Content-Security-Policy: frame-ancestors {' '.join(sources) or chr(39) + 'none' + chr(39)}"
+            )
+    if ancestors:
+        return ""
+    values = {value.strip().upper() for value in frame_options.split(",")}
+    return f"X-Frame-Options: {frame_options}" if values & {"DENY", "SAMEORIGIN"} else ""
+
+
+def _ancestors(policy: str) -> list[str] | None:
+    """The sources of the first such directive; None where the policy has none."""
+    for directive in policy.split(";"):
+        name, *sources = directive.split() or [""]
+        if name.lower() == "frame-ancestors":
+            return sources
+    return None
+
+
+def _allows(source: str, origin: str) -> bool:
+    """Whether a source expression covers the origin. 'self' is the app's own origin, which is never ours."""
+    source, own = source.lower(), urlsplit(origin)
+    if source == "*":
+        return True
+    if source.startswith("'"):
+        return False
+    if source in ("http:", "https:"):
+        return own.scheme == source[:-1] or own.scheme == "https"
+    scheme, _, rest = source.rpartition("://")
+    if scheme and scheme != own.scheme and not (scheme == "http" and own.scheme == "https"):
+        return False
+    name, _, port = rest.partition("/")[0].partition(":")
+    wanted = port or str(_PORTS[own.scheme])
+    return wanted in ("*", str(own.port or _PORTS[own.scheme])) and _is_host(name, own.hostname or "")
+
+
+def _is_host(pattern: str, host: str) -> bool:
+    return host.endswith(pattern[1:]) if pattern.startswith("*.") else pattern in ("*", host)
 
 
 class Pages(Step):

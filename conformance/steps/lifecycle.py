@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from uuid import UUID
 
+from common.contacts import kept_email_key
 from common.ids import new_id
 from common.secrets import new_webhook_secret
 from conformance.enums import Expected, Outcome
@@ -101,7 +102,7 @@ class EraseCustomer(Step):
             return
         reads_orders = bool(READ_ORDERS & set(subject.installed.effective_scopes))
         last = Order.objects.filter(business=subject.store).order_by("-id").first() if reads_orders else None
-        person = Person.of(email=last.customer_email or "kim@example.com") if last else None
+        person = Person(email=kept_email_key(last.customer_email) or "kim@example.com") if last else None
         yield subject.delivery(
             rule="ER004",
             title="The erasure of a customer",

@@ -33,7 +33,7 @@ ENDED: Final = Coded("This listener has ended. Start another one.", code="listen
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ListenerWork:
     """`pause`: seconds until the listener should ask again."""
 
     deliveries: list[tuple[Claim, Message]] = field(default_factory=list)
@@ -50,7 +50,7 @@ def wait_for_work(
     seconds: float,
     authenticate: Callable[[], object],
     has_left: Callable[[], bool],
-) -> Work:
+) -> ListenerWork:
     """What has come, as soon as something has, and after `seconds` at the latest.
 
     `listener` is as for `beat`. `authenticate` raises once the token no longer works; it is asked each second. `has_left`: whether the client has
@@ -67,8 +67,8 @@ def wait_for_work(
                 beat(app, listener)
                 beat_at = monotonic() + BEAT_EVERY
             if has_left():
-                return Work()
-            work = Work(
+                return ListenerWork()
+            work = ListenerWork(
                 deliveries.take(slot, busy=busy, most=room) if room else [],
                 calls.take(app, store=store),
                 0.0 if granted else PAUSE,

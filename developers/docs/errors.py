@@ -1,7 +1,7 @@
 """Every error that an app or its developer may get from an API, with its cause and what to do.
 
 `PROBLEMS` has one row per code, which is named where the error is raised. `message` is what such an error says; `<…>` stands for any
-text. What the endpoints say about their own errors comes from the OpenAPI document. tests/developers/docs/test_errors.py fails for a
+text. The errors of single endpoints come from the OpenAPI document. tests/developers/docs/test_errors.py fails for a
 code without a row, and for a row whose code nothing raises.
 """
 
@@ -26,7 +26,7 @@ class DocumentedError:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DescribedError:
     """An error that endpoints describe themselves."""
 
     about: str
@@ -38,7 +38,7 @@ class Status:
     number: int
     about: str
     problems: list[DocumentedError]
-    places: list[Place]
+    places: list[DescribedError]
 
     @property
     def name(self) -> str:
@@ -99,7 +99,7 @@ PROBLEMS: Final = (
     DocumentedError("payment_of_other_app", 403, "The payment of this order was made by another app.", "Only the app that created a payment reports its result.", "Report payments only for orders whose `checkout.create_payment` your app answered."),
     DocumentedError("payment_by_merchant", 403, "The merchant collects the payment of this order.", "CASH and CARD are collected outside the platform.", "Don't report a payment for such orders."),
     DocumentedError("missing_token_right", 403, "This developer token doesn't have the right “<right>”. Create one with it at <page>, or use the access token of /auth/login.", "Regenerating a client secret, deleting an app, and changing members need a right that wasn't selected when the token was created. Tokens of command lines have none.", "Create another token on the account's page Tokens and select the right, or do it in the portal."),
-    DocumentedError("address_unconfirmed", 403, "Confirm your e-mail address first. Use the link that we mailed to <address>.", "Your account's address isn't confirmed. Until it is, you can't create, submit or install apps.", "Follow the link in the mail. The portal resends it."),
+    DocumentedError("address_unconfirmed", 403, "Confirm your e-mail address first. Use the link that we mailed to <address>.", "Your account's address isn't confirmed. Until it is, you can't create apps, developer tokens or test installs, sign in a command line, submit an app or become the owner of one, or invite a store's staff.", "Follow the link in the mail. The portal resends it."),
     DocumentedError("form_expired", 403, "This form has expired, and nothing was saved. Go back, copy what you typed, and open the page again.", "The request went to a page of the site and has no CSRF token.", "Programs call the paths of the API reference instead."),
     DocumentedError("not_allowed", 403, "<what is not allowed>", "The credential doesn't allow this.", "`message` says what is missing."),
     DocumentedError("not_found", 404, "<object> not found", "The ID is wrong, or the object is another store's or developer's.", "Check the ID, and that the token belongs to the same store."),
@@ -112,7 +112,7 @@ PROBLEMS: Final = (
     DocumentedError("product_unavailable", 409, "<product> is not available.", "The merchant has switched the product off or archived it.", "Leave it out. `isAvailable` and `status` say so beforehand."),
     DocumentedError("product_sold_out", 409, "<product> is sold out.", "No stock is left.", "Leave it out, or wait for `product.back_in_stock`."),
     DocumentedError("not_enough_stock", 409, "There is not enough of <product>: <number> left.", "The order asks for more than the stock.", "Lower the quantity."),
-    DocumentedError("prices_changing", 409, "Prices are changing right now. Please place the order again.", "The merchant changed prices while apps were asked.", "Send the order again with a new Idempotency-Key."),
+    DocumentedError("prices_changing", 409, "Prices are changing right now. Please place the order again.", "The merchant changed prices or the currency while apps were asked.", "Send the order again with a new Idempotency-Key."),
     DocumentedError("prices_changed", 409, "The prices or items have changed since you opened this page. Check the summary.", "Prices changed since the checkout page was opened.", "Read the products again."),
     DocumentedError("idempotency_key_reused", 409, "This Idempotency-Key was used with another request.", "The key belongs to an order with other contents.", "Use a new key for each order. Retry only with the same body."),
     DocumentedError("idempotency_key_in_progress", 409, "The first request with this Idempotency-Key is still in progress.", "Two requests with one key overlap.", "Retry after a second."),
@@ -160,6 +160,7 @@ PROBLEMS: Final = (
     DocumentedError("too_many_members", 409, "An app has at most <number> members.", "The limit is reached. Invitations count.", "Remove a member, or an invitation."),
     DocumentedError("owner_stays", 409, "The owner can't be changed or removed. Transfer the app first.", "An app always has one owner.", "Offer the app to a developer of it, who accepts in the portal."),
     DocumentedError("not_an_active_developer", 409, "Only an active DEVELOPER of the app, with a developer's account, can become its owner.", "The member is invited, a VIEWER or the owner, or has an account of another kind.", "Change the role first, or choose another member."),
+    DocumentedError("too_many_stores", 409, "A person has at most <number> stores.", "The limit is reached. Stores of other people in which the person works, sandbox and test stores don’t count.", "Use one of the stores."),
     DocumentedError("too_many_apps", 409, "A developer has at most <number> apps. Delete one that you no longer need.", "The limit is reached.", "Delete an app that was never approved."),
     DocumentedError("account_exists", 409, "An account with this e-mail address already exists.", "You have registered before.", "Sign in, or reset the password."),
     DocumentedError("token_name_taken", 409, "You have a token with this name already.", "Names of developer tokens are unique for each account.", "Choose another name."),
@@ -169,7 +170,7 @@ PROBLEMS: Final = (
     DocumentedError("cursor_too_old", 410, "Events right after this cursor are no longer kept. The oldest cursor is <cursor>", "The feed keeps events for 30 days.", "Continue from the cursor at the end of `message`, and make a new export for what is missing."),
     DocumentedError("gone", 410, "<what is gone>", "The object was removed for good.", "Stop asking for it."),
     DocumentedError("body_too_large", 413, "The body is too large.", "A JSON body may have 1 MiB, and an upload of pictures 32 MiB.", "Send less in one request."),
-    DocumentedError("unsupported_media_type", 415, "Content-Type <type> is not accepted. Send <type>.", "The header is missing, or names a format that the endpoint doesn't read.", "Send `Content-Type: application/json`."),
+    DocumentedError("unsupported_media_type", 415, "Content-Type <type> is not accepted. Send <type>.", "The header is missing, or names a format that the endpoint doesn't read; or the body is compressed (`Content-Encoding`).", "Send `Content-Type: application/json`, and the body uncompressed."),
     DocumentedError("form_not_utf8", 415, "Send the form in UTF-8. Some of its bytes are in another encoding.", "The form has bytes of another encoding, such as ISO-8859-1.", "Encode the form's values in UTF-8. The name of the charset in the Content-Type header doesn't matter."),
     DocumentedError("range_not_satisfiable", 416, "The file has <number> bytes.", "`Range` begins after the end of the file.", "Start again without `Range`."),
     DocumentedError("refused_by_app", 422, "<the reason of the app>", "An app with the hook `order.validate` refused the order.", "Show `message` to the buyer."),
@@ -190,6 +191,9 @@ PROBLEMS: Final = (
     DocumentedError("unavailable", 503, "<what can't be done at the moment>", "The platform can't do this at the moment. Nothing was changed.", "Retry after `Retry-After` seconds."),
     DocumentedError("storage_full", 503, "The platform's storage is full at the moment. Try again in a few minutes.", "A disk of the platform has no space left. Nothing was saved.", "Retry after `Retry-After` seconds, with the same Idempotency-Key."),
     DocumentedError("files_unreachable", 503, "Files can't be reached right now. Try again in a few seconds.", "An outage of the platform's file storage.", "Retry after `Retry-After` seconds."),
+    DocumentedError("service_busy", 503, "The service is busy at the moment. Try again in a few seconds.", "Pictures, searches, test stores and other work that takes long is done for a few requests at once, and for one person or address half of them.", "Retry after `Retry-After` seconds, and send such requests one after the other."),
+    DocumentedError("locked", 503, "Another request is changing the same at the moment. Try again in a few seconds.", "Another request held the same order, app or store for over a second. Nothing was saved.", "Retry with the same Idempotency-Key."),
+    DocumentedError("database_too_slow", 503, "This takes the database too long at the moment. Try again in a few seconds.", "The platform's database would have needed over five seconds. Nothing was saved.", "Retry after `Retry-After` seconds, or ask for less: a smaller page, a shorter time."),
     DocumentedError("too_many_waiting", 503, "Too many requests are waiting for apps' servers at the moment. Try again in a few seconds.", "Your server took over half a second, and the requests that may wait longer are all under way.", "Respond faster, or retry after `Retry-After` seconds."),
 )  # fmt: skip
 
@@ -250,7 +254,7 @@ def statuses() -> list[Status]:
     ]
 
 
-def _places(status: int) -> list[Place]:
+def _places(status: int) -> list[DescribedError]:
     found: dict[str, list[tuple[str, str, str]]] = {}
     for group in reference.groups():
         for endpoint in group.endpoints:
@@ -258,7 +262,7 @@ def _places(status: int) -> list[Place]:
             if response and response["description"] != schema.PROBLEMS.get(status):
                 entry = (group.slug, endpoint.id, endpoint.operation["summary"])
                 found.setdefault(response["description"], []).append(entry)
-    return [Place(about, endpoints) for about, endpoints in found.items()]
+    return [DescribedError(about, endpoints) for about, endpoints in found.items()]
 
 
 DELIVERY_CLASSES: Final = ("dns", "refused", "reset", "tls", "timeout_connect", "timeout_response", "blocked_address", "redirect", "protocol", "http_4xx", "http_5xx")  # fmt: skip

@@ -22,6 +22,7 @@ from django.http.response import HttpResponseBase
 
 from accounts.models import Business, User
 from common.errors import status_name
+from common.rest.parsers import MAX_BODY
 from common.text.nesting import indented
 from common.tracing import REQUEST_ID_HEADER
 from common.web.requests import Request, RequestHandler
@@ -146,6 +147,7 @@ class CallForm(forms.Form):
                 label="Request body",
                 required=False,
                 strip=False,
+                max_length=MAX_BODY,
                 initial=body,
                 widget=forms.Textarea({"rows": rows, "class": "code-text", "spellcheck": "false"}),
             )

@@ -1,4 +1,4 @@
-"""The guides for developers of apps: which there are, and how a file becomes a page."""
+"""The guides for developers of apps, merchants and reviewers: which there are, and how a file becomes a page."""
 
 import re
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache
 from itertools import pairwise
+from os.path import dirname, normpath
 from typing import Any
 
 from django.conf import settings
@@ -68,7 +69,17 @@ REFERENCE = (
     Guide("check-rules", "Rules of the check", "What the check tries, why it matters, and how to fix what it finds.", "list-checks"),
     Guide("contract", "Contract", "All rules that the platform guarantees, in detail.", "file-text"),
 )  # fmt: skip
-GUIDES = {guide.slug: guide for guide in (*START, *TASKS, *REFERENCE)}
+MERCHANTS = (
+    Guide("merchant-apps", "Install and remove an app", "What to look at first, what an app’s page shows, and how to pause or uninstall it.", "blocks"),
+    Guide("merchant-approvals", "What needs your approval", "Which changes of an app wait for you, how you are asked, and what to answer.", "shield-check"),
+    Guide("merchant-customers", "Erase a customer", "Find what your store has about one person, hand it out or erase it, and see what apps answered.", "user"),
+    Guide("merchant-staff", "Work with staff", "The three roles in a store, invitations, and who gets which mails.", "users"),
+)  # fmt: skip
+REVIEWERS = (
+    Guide("reviewing", "Review an app", "From the queue to a decision, and what to watch afterwards.", "clipboard-list"),
+)  # fmt: skip
+GUIDES = {guide.slug: guide for guide in (*START, *TASKS, *REFERENCE, *MERCHANTS, *REVIEWERS)}
+_SLUGS = {guide.path: f"{guide.slug}.md" for guide in GUIDES.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +111,18 @@ class GuidePage:
 FOR_OPERATORS = re.compile(r"^## [^\n]*\n+<!-- for operators -->.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 
 
+_LINK = re.compile(r"(?<=\]\()([\w./-]+\.md)(?=[#)])")
+
+
 def source(slug: str) -> str:
-    """A guide's Markdown, with this installation's addresses and without sections that only operators need."""
-    text = (settings.BASE_DIR / GUIDES[slug].path).read_text()
+    """A guide's Markdown, with this installation's addresses and without sections that only operators need.
+
+    Guides link each other as files, wherever these are; here all are in one folder.
+    """
+    path = GUIDES[slug].path
+    text = (settings.BASE_DIR / path).read_text()
     text = FOR_OPERATORS.sub("", text)
+    text = _LINK.sub(lambda link: _SLUGS.get(normpath(f"{dirname(path)}/{link[1]}"), "") or link[1], text)
     for name, value in _of_this_installation().items():
         text = text.replace(f"{{{name}}}", value)
     return text
@@ -211,10 +230,11 @@ def _name_headings(tokens: Sequence[Token]) -> list[Heading]:
     found: list[Heading] = []
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open":
-            words = _plain(inline)
-            ident = slugify(words)
-            number = sum(each.ident.rstrip("-0123456789") == ident for each in found)
-            ident = f"{ident}-{number + 1}" if number else ident
+            words, number = _plain(inline), 1
+            ident = slug = slugify(words)
+            while any(each.ident == ident for each in found):
+                number += 1
+                ident = f"{slug}-{number}"
             opening.attrSet("id", ident)
             found.append(Heading(ident, words, int(opening.tag[1])))
     return found

@@ -7,18 +7,18 @@ from functools import cache
 from django.conf import settings
 
 from accounts.models import LASTS
-from accounts.services import developer_tokens, device_grants, invitations, second_factor, staff
+from accounts.services import businesses, developer_tokens, device_grants, invitations, second_factor, staff
 from accounts.sign_in import limits as sign_in_limits
 from accounts.sign_in import tokens
 from activity.services import retention as log_retention
 from activity.services import writing
-from common import strangers
+from common import lengths, strangers
 from common.http import transport, url_policy
 from common.rest import parsers
 from common.rest.views import JsonView
 from common.text.nesting import MAX_DEPTH, MAX_VALUES
 from common.times import duration
-from common.web.limits import auth_limits, rate_limits
+from common.web.limits import auth_limits, person_limits, rate_limits
 from common.web.middleware.chunked_bodies import LARGEST
 from common.web.middleware.form_bodies import MAX_ESCAPES
 from conformance.services import disposal, runs
@@ -33,6 +33,7 @@ from marketplace import rules
 from marketplace.services import apps, members, pictures
 from stores import hookpoints
 from stores.services import carts
+from stores.services.catalogue import products
 from teststores import services as test_stores
 from webhooks import health
 from webhooks.engine import claim_selection, listeners, retry
@@ -60,6 +61,7 @@ class LimitGroup:
 def groups() -> list[LimitGroup]:
     return [
         LimitGroup("api", "API requests", _api()),
+        LimitGroup("texts", "Texts", _texts()),
         LimitGroup("orders", "Orders", _orders()),
         LimitGroup("webhooks", "Webhooks", _webhooks()),
         LimitGroup("hooks", "Hooks", _hooks()),
@@ -74,7 +76,7 @@ def _api() -> list[Limit]:
     return [
         Limit("Requests of an installation to the app API and webhooks API", f"{api_limits.REQUESTS_A_MINUTE} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
         Limit("Requests without a valid token, for each address", f"{api_limits.REQUESTS_A_MINUTE} in {rate_limits.WINDOW} seconds", "429"),
-        Limit("Calls of the developer API and forms sent in the portal together, for each developer", f"{developer_limits.REQUESTS} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
+        Limit("Calls of the developer API, and forms sent in the portal and in a merchant's dashboard, together for each person", f"{person_limits.REQUESTS} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
         Limit("JSON request body", size(parsers.MAX_BODY), "413"),
         Limit("Upload of an app's pictures", size(LARGEST), "413"),
         Limit("Parts of such an upload", str(developer_limits.MAX_PARTS), "400"),
@@ -85,6 +87,27 @@ def _api() -> list[Limit]:
         Limit("Events on a page of the feed", page_of(api_limits.EVENTS_A_PAGE), "lowered"),
         Limit("Exports being made, for each installation", "1", "409"),
     ]  # fmt: skip
+
+
+def _texts() -> list[Limit]:
+    """Where no other row has a smaller number."""
+    lengths_of = {
+        "Names, titles and categories": lengths.NAME,
+        "Names of people and stores": lengths.PERSON,
+        "E-mail address": lengths.EMAIL,
+        "Phone number": lengths.PHONE,
+        "Address": lengths.ADDRESS,
+        "Notes, comments and reasons": lengths.NOTE,
+        "Description of a product": lengths.DESCRIPTION,
+        "Text of a page": lengths.PAGE,
+        "Password, token, parameter of OAuth": lengths.TOKEN,
+        "Search and filter": lengths.SEARCH,
+    }
+    texts = [Limit(name, f"{most:,} characters", "400") for name, most in lengths_of.items()]
+    return [
+        *texts,
+        Limit("Products of a store, archived ones included", f"{products.MOST_PRODUCTS:,}", "refused"),
+    ]
 
 
 def _orders() -> list[Limit]:
@@ -115,7 +138,7 @@ def _webhooks() -> list[Limit]:
         Limit("Listeners of a developer, those of test stores aside", str(listeners.MOST_OF_DEVELOPER), "429"),
         Limit("Listeners of a test store", "1", "the new one replaces the old"),
         Limit("Requests of a developer's listeners", f"{developer_limits.POLLS:,} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
-        Limit("Test events and changes on sandbox stores, for each developer", f"{developer_limits.CHANGES} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
+        Limit("Test events and changes on sandbox stores, for each developer", f"{developer_limits.CHANGES} in {rate_limits.WINDOW} seconds; opening a test store counts as {' or '.join(map(str, developer_limits.OPENING.values()))}", "429 with Retry-After"),
         Limit("Entries of an inbox", f"{inboxes.MOST}, for {duration(inboxes.KEPT)}", "the oldest are removed"),
     ]  # fmt: skip
 
@@ -151,8 +174,9 @@ def _apps() -> list[Limit]:
     return [
         Limit("Apps of a developer, deleted ones aside", str(apps.MOST_APPS), "409"),
         Limit("Members of an app, invitations included", str(members.MOST_MEMBERS), "409"),
+        Limit("Stores of a merchant", str(businesses.MOST_STORES), "409"),
         Limit("People of a merchant's store, invitations included", str(staff.MOST_STAFF), "409"),
-        Limit("Invitations of a person", f"{invitations.A_MINUTE} in {rate_limits.WINDOW} seconds, {invitations.A_DAY} a day, {invitations.A_DAY_TO_ONE_ADDRESS} a day to one address", "429 with Retry-After"),
+        Limit("Invitations of a person", f"{invitations.A_MINUTE} in {rate_limits.WINDOW} seconds, {invitations.A_DAY} a day", "429 with Retry-After"),
         Limit("Time to accept an invitation or a transfer", duration(LASTS), "it ends"),
         Limit("Name, slug, description, version of an app", ", ".join(f"{rules.LENGTHS[name]:,}" for name in ("name", "slug", "description", "version")) + " characters", "400"),
         Limit("Checks at a time, for each developer", str(runs.MOST_AT_A_TIME), "409"),
@@ -169,6 +193,7 @@ def _apps() -> list[Limit]:
 def _sign_in() -> list[Limit]:
     return [
         Limit("Wrong codes of a second factor after the right password, for each account", f"{second_factor.MOST_WRONG} in {duration(second_factor.COUNTED_FOR)}", "429; recovery codes and passkeys still work"),
+        Limit("Mails of a kind (an account exists, new password, confirmation, invitation) to one address", f"{sign_in_limits.MAILS_AN_HOUR} an hour, {sign_in_limits.MAILS_A_DAY} a day", "not sent, and the answer doesn't say so"),
         Limit("Authorization code", duration(authorization.CODE_LIFETIME), "invalid_grant"),
         Limit("Code exchanges, revocations and registrations, for each address", f"{auth_limits.PER_ADDRESS} a minute", "429"),
         Limit("Failed sign-ins, for each account and network", f"{sign_in_limits.PER_ACCOUNT} a minute, with growing delays", "429"),

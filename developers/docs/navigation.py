@@ -69,6 +69,8 @@ def parts() -> list[NavigationPart]:
             ],
         ),
         NavigationPart("Developer API", groups[False]),
+        NavigationPart("For merchants", [*map(_guide, guides.MERCHANTS)]),
+        NavigationPart("For reviewers", [*map(_guide, guides.REVIEWERS)]),
     ]  # fmt: skip
 
 

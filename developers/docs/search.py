@@ -16,6 +16,8 @@ from django.urls import reverse
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 
+from common import places
+from common.places import Work
 from developers.docs import changelog, errors, guides, limits, reference
 from developers.docs.openapi.fields import FieldRow
 
@@ -29,7 +31,7 @@ WHOLE_WORD: Final = 2  # times as much as its beginning
 PHRASE: Final = 6  # the whole query, as it was typed
 FOUND_AT_LEAST: Final = 0.5  # of the query's words, by their weight
 LONG: Final = 6000  # characters of a section whose words count half, since it has so many
-# Guides are for questions. The contract and the changelog name everything, and explain nothing.
+# Guides are for questions, most of which developers ask. The contract and the changelog name everything, and explain nothing.
 PARTS: Final = {"Guide": 1.5, "API": 0.7, CONTRACT: 0.5, "Changelog": 0.3}
 COMMON: Final = frozenset(
     "a about an and any are as at be by can do does for from get have how i if in is it its many may me mean my of on or should that the "
@@ -70,6 +72,7 @@ def search(query: str, most: int = MOST) -> list[SearchResult]:
     asked = [word for word in typed if word not in COMMON] or typed
     if not asked:
         return []
+    places.require(Work.SEARCH)
     ranked = [
         (score, -place, section)
         for place, section in enumerate(index())
@@ -171,10 +174,17 @@ def _section(
     return IndexedSection(part, title, heading, url, " ".join(text.replace("`", "").split()), words)  # type: ignore[arg-type]
 
 
+_PART_OF: Final = {
+    guides.GUIDES["contract"]: CONTRACT,
+    **dict.fromkeys(guides.MERCHANTS, "Merchants"),
+    **dict.fromkeys(guides.REVIEWERS, "Reviewers"),
+}
+
+
 def _guides() -> Iterator[IndexedSection]:
     for guide in guides.GUIDES.values():
         url = reverse("docs:guide", args=[guide.slug])
-        part = CONTRACT if guide.slug == "contract" else "Guide"
+        part = _PART_OF.get(guide, "Guide")
         sections = guides.page(guide.slug).sections
         start = " ".join(each.text for each in sections if each.heading is None)
         whole = " ".join(f"{each.heading.words if each.heading else ''} {each.text}" for each in sections)

@@ -1,10 +1,17 @@
-from django.urls import path
+from collections.abc import Callable
 
-from common.web.routes import json_path
+from django.http import HttpResponseBase
+from django.urls import URLPattern, path
+
 from developers.docs.views import explorer, pages
 
-app_name = "docs"
 
+def json_path(route: str, view: Callable[..., HttpResponseBase], name: str | None = None) -> list[URLPattern]:
+    """The route with and without a trailing slash; `reverse` gives it without. On API paths `ApiMiddleware` removes the slash."""
+    return [path(f"{route}/", view, name=name), path(route, view, name=name)]  # `reverse` takes the last
+
+
+app_name = "docs"
 urlpatterns = [
     path("", pages.index, name="index"),
     *json_path("openapi.json", pages.openapi, name="openapi"),

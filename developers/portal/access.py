@@ -2,22 +2,22 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import resolve_url
 from django.utils.functional import SimpleLazyObject
 
 from accounts.models import User
-from common.web.forms.kept import signed_in
-from developers import limits
+from common.web.forms.kept import count_form, signed_in
 from developers.portal.navigation import Place
-from developers.portal.switcher import other_apps
 from marketplace.access import require_role
 from marketplace.enums import AppRole
 from marketplace.models import App
-from marketplace.queries import own_app_by_slug
+from marketplace.queries import names_of_own_apps, own_app_by_slug
 
+OTHER_APPS: Final = 12  # newest first; the list of apps has a search
 Page = Callable[..., HttpResponse]
 
 
@@ -30,7 +30,7 @@ def developer_page(view: Page) -> Page:
         if not current_developer(request).is_developer:
             raise PermissionDenied("The portal is for developers. Your account has another role.")
         if request.method == "POST":
-            limits.count_request(current_developer(request))
+            count_form(request)
         return view(request, *args, **kwargs)
 
     return guarded
@@ -73,6 +73,7 @@ owners_page = page_for(reads=AppRole.OWNER, writes=AppRole.OWNER)
 
 def enter_app(request: HttpRequest, app: App, role: str) -> None:
     """Make the page that is rendered for this request one of the app's."""
+    request.layout = "developers/portal/layout.html"  # type: ignore[attr-defined]
     request.app_role = role  # type: ignore[attr-defined]
     request.other_apps = other_apps(request, app)  # type: ignore[attr-defined]
     request.place = SimpleLazyObject(lambda: _place(request, app, role))  # type: ignore[attr-defined]
@@ -87,3 +88,19 @@ def _place(request: HttpRequest, app: App, role: str) -> Place:
 def current_developer(request: HttpRequest) -> User:
     """The signed-in user, behind `developer_page`."""
     return cast(User, request.user)
+
+
+# The switcher of apps: from a page of one app to the same page of another.
+
+
+def other_apps(request: HttpRequest, app: App) -> Any:
+    """Names and links, read where a template shows them."""
+    return SimpleLazyObject(lambda: _found(request, app))
+
+
+def _found(request: HttpRequest, app: App) -> list[tuple[str, str]]:
+    match = request.resolver_match
+    is_of_all = match is not None and request.method == "GET" and set(match.kwargs) == {"slug"}
+    name = match.view_name if match and is_of_all else "portal:app"
+    rows = names_of_own_apps(cast(User, request.user), without=app, most=OTHER_APPS)
+    return [(title, resolve_url(name, slug)) for title, slug in rows]

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.http import JsonResponse, QueryDict
 from django.utils import timezone
 
 from accounts.times import in_zone
 from common.times import parse_moment
+from common.web.forms.widgets import Choices, LongChoiceField
 
 RANGES: Final = {
     "1h": ("Last hour", timedelta(hours=1)),
@@ -20,14 +22,16 @@ RANGES: Final = {
 
 MAX_NEW: Final = 100  # rows that are counted for the link to new ones
 
-Choices = list[tuple[str, Any]]  # values with labels, or groups of them
 Position = TypeVar("Position")  # in a list
 
 
 class MomentField(forms.DateTimeField):
     """A time to the minute, in the zone of the page. Links may give it with an offset."""
 
-    default_error_messages = {"invalid": "Enter a date and a time, such as 2026-11-20T15:30."}
+    default_error_messages = {
+        "invalid": "Enter a date and a time, such as 2026-11-20T15:30.",
+        "out_of_range": "Enter a time in the years 1 to 9999.",
+    }
 
     def __init__(self, **options: Any) -> None:
         widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
@@ -35,9 +39,17 @@ class MomentField(forms.DateTimeField):
 
     def prepare_value(self, value: Any) -> Any:
         if isinstance(value, str):
-            with suppress(ValueError):
-                value = parse_moment(value)
+            with suppress(ValueError, OverflowError):  # the latter in the zone of the page
+                return super().prepare_value(parse_moment(value))
         return super().prepare_value(value)
+
+    def to_python(self, value: Any) -> datetime | None:
+        """In UTC. Within the years there as well as in the zone of the page, which shows it."""
+        moment: datetime | None = super().to_python(value)
+        try:
+            return moment and timezone.localtime(moment).astimezone(UTC)
+        except OverflowError:
+            raise ValidationError(self.error_messages["out_of_range"], code="out_of_range") from None
 
 
 def search_field(label: str, *, max_length: int) -> forms.CharField:
@@ -49,7 +61,7 @@ def search_field(label: str, *, max_length: int) -> forms.CharField:
 class ListFilters(forms.Form):
     """Filters from the page's query string, all optional: a range of time, and what a list adds."""
 
-    range = forms.ChoiceField(label="Time", required=False)
+    range = LongChoiceField(label="Time", required=False)
     since = MomentField(label=in_zone("From"), required=False)
     until = MomentField(label=in_zone("To"), required=False)
 

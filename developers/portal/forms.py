@@ -10,8 +10,10 @@ from django.core.exceptions import ValidationError
 from django.shortcuts import resolve_url
 from django.utils.text import slugify
 
-from common.http.url_policy import origin_of
+from common import lengths
+from common.http.url_policy import MAX_URL_LENGTH, origin_of
 from common.web.forms.one_time import OneTimeForm, SecretForm
+from common.web.forms.texts import Lines
 from common.web.forms.widgets import CheckboxLines, RadioLines
 from developers.portal.examples import ELSEWHERE, EXAMPLES, ON_THIS_MACHINE, Example
 from marketplace import rules
@@ -44,15 +46,6 @@ def event_group(name: str) -> str:
     return f"{subject_of(name)}, requires {scope}" if scope else f"{subject_of(name)}, always available"
 
 
-class Lines(forms.CharField):
-    """Text of several lines. A line break counts as one character, although browsers send two."""
-
-    widget = forms.Textarea
-
-    def to_python(self, value: Any) -> str:
-        return (super().to_python(value) or "").replace("\r\n", "\n")
-
-
 def text(rule: Callable[[str], None], empty: str, **options: Any) -> forms.CharField:
     options.setdefault("widget", forms.TextInput({"autocomplete": "off"}))
     return forms.CharField(validators=[validator(rule)], error_messages={"required": empty}, **options)
@@ -60,7 +53,7 @@ def text(rule: Callable[[str], None], empty: str, **options: Any) -> forms.CharF
 
 def address(rule: Callable[[str], None], **options: Any) -> forms.CharField:
     widget = forms.URLInput({"autocomplete": "off", "placeholder": "https://"})
-    return text(rule, "Enter a redirect URL.", widget=widget, **options)
+    return text(rule, "Enter a redirect URL.", widget=widget, max_length=MAX_URL_LENGTH, **options)
 
 
 def scope_choices() -> forms.MultipleChoiceField:
@@ -260,12 +253,6 @@ class SubmitForm(forms.Form):
         label="How it reaches stores",
         help_text="In steps: 1 % of the stores, then 5, 25 and all of them. It halts by itself if it works worse than the version before.",
     )
-    shadow = forms.BooleanField(
-        required=False,
-        label="Also ask its hooks in the shadow",
-        help_text="In steps only: stores that still run the earlier version ask the new version's hooks, too, at most 30 times a minute. "
-        "The answers are checked and never used. Hooks that create payments are left out.",
-    )
 
     def __init__(
         self, data: Any = None, *, app: App, version: str, previous: Submission | None, scopes_grow: bool
@@ -280,7 +267,7 @@ class SubmitForm(forms.Form):
         if not scopes_grow:
             del self.fields["scope_reason"]
         if app.approved_version is None:
-            del self.fields["release"], self.fields["shadow"]
+            del self.fields["release"]
         elif version != app.version:
             self.fields[
                 "version"
@@ -303,6 +290,7 @@ class SlugForm(forms.Form):
     """Confirms a destructive action by typing the app's slug."""
 
     slug = forms.CharField(
+        max_length=lengths.IDENTIFIER,
         widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false", "class": "mono"}),
         error_messages={"required": "Enter the app's slug."},
     )

@@ -5,6 +5,7 @@ Every page of an app belongs to one tab: it is the tab's own page, or one below 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from django.shortcuts import resolve_url
@@ -114,7 +115,7 @@ class Link:
     current: str  # the value of aria-current, or empty
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """Where a page is, for one who has `role` on the app. `route` is the name of its URL."""
 
@@ -161,7 +162,7 @@ class Place:
     def _route(self) -> str:
         return _SAME_PAGE.get(self.route, self.route)
 
-    @property
+    @cached_property
     def _found(self) -> tuple[Section, Tab]:
         return next(
             (section, tab) for section in SECTIONS for tab in section.tabs if self._route in tab.routes

@@ -10,6 +10,7 @@ from django.urls import reverse
 from accounts.models import User
 from activity.models import ApiCall
 from common.ids import parse_id
+from common.text.folding import folded
 from common.web.found import MOST, Found
 from developers.portal.navigation import SECTIONS
 from installations.models import Installation
@@ -24,7 +25,7 @@ def in_portal(person: User, text: str) -> Iterator[Found]:
         return
     wanted = parse_id(text.lower())
     apps = own_apps(person)
-    named = Q(pk=wanted) if wanted else Q(name__icontains=text) | Q(slug__icontains=text) | Q(client_id=text)
+    named = Q(pk=wanted) if wanted else Q(name__finds=text) | Q(slug__finds=text) | Q(client_id=text)
     for app in apps.filter(named)[:MOST]:
         yield Found(
             "App", app.name, app.get_status_display(), reverse("portal:app", args=[app.slug]), "boxes"
@@ -32,14 +33,14 @@ def in_portal(person: User, text: str) -> Iterator[Found]:
     if wanted:
         yield from _with_id(list(apps), wanted)
     else:
-        yield from islice(_pages(apps[:MOST], text.lower()), MOST)
+        yield from islice(_pages(apps[:MOST], folded(text)), MOST)
 
 
 def _pages(apps: Iterable[App], text: str) -> Iterator[Found]:
     """By their heading, of the newest apps."""
     tabs = [(each, section.icon) for section in SECTIONS for each in section.tabs if not each.is_for_owner]
     for tab, icon in tabs:
-        if tab.name.lower().startswith(text):
+        if folded(tab.name).startswith(text):
             for app in apps:
                 url = reverse(f"portal:{tab.route}", args=[app.slug])
                 yield Found("Page of an app", tab.name, app.name, url, icon)

@@ -9,11 +9,9 @@ from developers.portal.apps import views as apps
 from developers.portal.deliveries import arrivals
 from developers.portal.deliveries import views as deliveries
 from developers.portal.hooks import views as hooks
-from developers.portal.manifest import scripts
 from developers.portal.manifest import views as manifests
-from developers.portal.members import invitations, transfers
 from developers.portal.members import views as members
-from developers.portal.release import checks, steps, versions
+from developers.portal.release import checks, steps
 from developers.portal.release import views as reviews
 from developers.portal.requests import views as requests
 from developers.portal.sandbox import views as sandbox
@@ -42,7 +40,7 @@ urlpatterns = [
         manifests.manifest_restore,
         name="manifest_restore",
     ),
-    path("apps/<slug:slug>/scripts/", scripts.scripts, name="scripts"),
+    path("apps/<slug:slug>/scripts/", manifests.scripts, name="scripts"),
     path("apps/<slug:slug>/test/", sandbox.test_install, name="test_install"),
     path("apps/<slug:slug>/test/uninstall/", sandbox.test_uninstall, name="test_uninstall"),
     path("apps/<slug:slug>/test/change/", sandbox.test_change, name="test_change"),
@@ -106,15 +104,16 @@ urlpatterns = [
     path("apps/<slug:slug>/release/", steps.release, name="release"),
     path("apps/<slug:slug>/release/move/", steps.move, name="release_move"),
     path("apps/<slug:slug>/release/take-back/", steps.take_back, name="take_back"),
-    path("apps/<slug:slug>/versions/", versions.version_list, name="versions"),
-    path("apps/<slug:slug>/versions/<int:number>/restore/", versions.version_restore, name="version_restore"),
+    path("apps/<slug:slug>/versions/", reviews.version_list, name="versions"),
+    path("apps/<slug:slug>/versions/<int:number>/restore/", reviews.version_restore, name="version_restore"),
     path("apps/<slug:slug>/members/", members.member_list, name="members"),
     path("apps/<slug:slug>/members/<str:member_id>/role/", members.member_role, name="member_role"),
     path("apps/<slug:slug>/members/<str:member_id>/remove/", members.member_remove, name="member_remove"),
-    path("apps/<slug:slug>/transfer/", transfers.transfer, name="transfer"),
-    path("apps/<slug:slug>/transfer/withdraw/", transfers.transfer_withdraw, name="transfer_withdraw"),
-    path("apps/<slug:slug>/transfer/accept/", transfers.transfer_accept, name="transfer_accept"),
-    path("invitations/<str:token>/", invitations.invitation, name="invitation"),
-    path("invitations/<str:token>/register/", invitations.invitation_register, name="invitation_register"),
+    path("apps/<slug:slug>/members/keep-secret/", members.secret_kept, name="secret_kept"),
+    path("apps/<slug:slug>/transfer/", members.transfer, name="transfer"),
+    path("apps/<slug:slug>/transfer/withdraw/", members.transfer_withdraw, name="transfer_withdraw"),
+    path("apps/<slug:slug>/transfer/accept/", members.transfer_accept, name="transfer_accept"),
+    path("invitations/<str:token>/", members.invitation, name="invitation"),
+    path("invitations/<str:token>/register/", members.invitation_register, name="invitation_register"),
     path("apps/<slug:slug>/delete/", apps.app_delete, name="app_delete"),
 ]

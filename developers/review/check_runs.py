@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from common import strangers
+from common.db.rows import for_each
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict, ServiceError
 from conformance.enums import Outcome
@@ -92,13 +93,13 @@ def run_due_checks(
 ) -> None:
     """Run the checks that are due, of one submission or of all, unless somebody else is running them."""
     due = findings.submissions_to_check(now=now) if submission_id is None else [submission_id]
-    for each in due:
-        submission = findings.claim_checks(submission_id=each, now=now)
-        if submission is not None:
-            _run_claimed(submission, lasts)
+    for_each(due, lambda pk: _run_due(pk, lasts, now), task="check_submissions")
 
 
-def _run_claimed(submission: Submission, lasts: timedelta) -> None:
+def _run_due(submission_id: UUID | str, lasts: timedelta, now: datetime | None) -> None:
+    submission = findings.claim_checks(submission_id=submission_id, now=now)
+    if submission is None:
+        return
     try:
         run_checks(submission=submission, lasts=lasts)
     except Conflict:

@@ -20,8 +20,6 @@ def of_approval(submission: Submission) -> Iterator[str]:
         yield f"Version {submission.version} replaces {app.approved_version.version} in the marketplace right away."
         if submission.release == ReleaseMode.STEPS:
             yield "It reaches the stores that have the app in steps: 1 % of them first."
-        if submission.shadow:
-            yield "Until then, the others also ask its hooks, and use none of the answers."
     affected = affected_by_approval(app, submission.added_scopes)
     if affected.tests:
         yield _counted(

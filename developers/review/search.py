@@ -17,7 +17,7 @@ def in_review(person: User, text: str) -> Iterator[Found]:
     if not (person.is_staff and person.has_perm(MAY_REVIEW)):
         return
     wanted = parse_id(text.lower())
-    named = Q(pk=wanted) if wanted else Q(name__icontains=text) | Q(slug__icontains=text) | Q(client_id=text)
+    named = Q(pk=wanted) if wanted else Q(name__finds=text) | Q(slug__finds=text) | Q(client_id=text)
     for app in App.objects.filter(named).order_by("-created_at", "-id")[:MOST]:
         url = reverse("admin:marketplace_app_change", args=[app.pk])
         yield Found("App in review", app.name, app.get_status_display(), url, "clipboard-list")

@@ -46,7 +46,7 @@ def create_app(config: Config, public_url: str) -> Flask:
     app.extensions[NAME] = OrderBell(config, public_url, database, webhooks, hooks, oauth)
     app.config.update(
         SECRET_KEY=database.run("SELECT value FROM secret_key")[0]["value"],
-        SESSION_COOKIE_NAME="order_bell",
+        SESSION_COOKIE_NAME=f"order_bell_{urlsplit(public_url).port or 443}",
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=public_url.startswith("https:"),
         MAX_CONTENT_LENGTH=MAX_BODY,

@@ -4,7 +4,7 @@
         for calls in hook_calls.groups():
             ...combine, and say in each call that failed what the shop does instead...
 
-Breakers and the ledger are written on the way out, whatever happened inside, and the hooks of a release asked in the shadow.
+Breakers and the ledger are written on the way out, whatever happened inside.
 """
 
 import logging
@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from common import strangers
 from extensions.enums import CallOutcome
-from extensions.hooks import breaker, ledger, relaying, shadow
+from extensions.hooks import breaker, ledger, relaying
 from extensions.hooks.breaker import Admission
 from extensions.hooks.calling import (
     Call,
@@ -69,14 +69,9 @@ class HookCalls:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """A failure to record calls must not cost the buyer the order."""
-        made = [call for call, _, _ in self._made]
-        if made:
+        if self._made:
             self.request.flow.hooks = None  # meanwhile an app may have been uninstalled
-        for write in (
-            self._settle,
-            partial(ledger.record, self.request, self.calls),
-            partial(shadow.ask_later, self.request, made),
-        ):
+        for write in (self._settle, partial(ledger.record, self.request, self.calls)):
             try:
                 write()
             except Exception:

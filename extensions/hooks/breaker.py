@@ -12,6 +12,7 @@ from typing import Final
 from django.db.models import Case, Count, DateTimeField, F, PositiveIntegerField, Q, QuerySet, Value, When
 
 from accounts.models import Business
+from common.db.leases import held, take
 from common.times import duration
 from extensions.hooks.live import HookKey, LiveHook
 from extensions.models import Breaker, Definition
@@ -69,10 +70,9 @@ def admit(breaker: Breaker | None, *, timeout: float, now: datetime) -> Admissio
         return Admission(breaker.failures)
     if breaker.open_until > now or (breaker.trial_until and breaker.trial_until > now):
         return None
-    trial = now + timedelta(seconds=timeout) + TRIAL_GRACE
-    free = Q(trial_until=None) | Q(trial_until__lte=now)
-    won = Breaker.objects.filter(free, pk=breaker.pk, open_until__lte=now).update(trial_until=trial)
-    return Admission(breaker.failures, trial, breaker.opened_times) if won else None
+    lasts = timedelta(seconds=timeout) + TRIAL_GRACE
+    trial = take(Breaker.objects.filter(pk=breaker.pk, open_until__lte=now), lasts=lasts, now=now)
+    return Admission(breaker.failures, trial, breaker.opened_times) if trial else None
 
 
 def succeeded(key: HookKey, admission: Admission, *, now: datetime) -> None:
@@ -124,9 +124,7 @@ def close_those_of(release: Release) -> None:
     opened = Breaker.objects.filter(
         installation__app=release.version.app_id, open_since__gte=release.started_at
     )
-    by_step = Q(
-        installation__followed_version=release.version_id, open_since__gte=F("installation__followed_at")
-    )
+    by_step = Q(installation__runs=release.version_id, open_since__gte=F("installation__followed_at"))
     opened.filter(by_step if release.mode == ReleaseMode.STEPS else Q()).delete()
 
 
@@ -161,7 +159,7 @@ def _row_of(key: HookKey) -> QuerySet[Breaker]:
 
 def _trial_of(key: HookKey, admission: Admission) -> QuerySet[Breaker]:
     """The row, unless this trial is outdated: it ran late, or the breaker was reset."""
-    return _row_of(key).filter(trial_until=admission.trial)
+    return held(_row_of(key), admission.trial)
 
 
 def bring_forward(*, business: Business, by: timedelta) -> None:

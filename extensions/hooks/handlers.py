@@ -140,7 +140,7 @@ def shipping_rate(request: HookRequest) -> Asked[ShippingRate | None]:
 
 
 def verdict(request: HookRequest) -> Asked[OrderVerdict]:
-    """The first refusal in order counts, and no later group is asked. A failing app counts as satisfied but not heard, or
+    """The first refusal in order counts, and no later group is asked. A failing app counts as satisfied but left out, or
     refuses if the merchant chose that.
     """
     all_heard = True

@@ -3,15 +3,17 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import CharField, Count, Exists, OuterRef, Q, QuerySet, Subquery, UUIDField
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import Business
-from common.db.finders import first_or_not_found, get_or_not_found
+from common.db.compiled import AmongIds, Compiled, Param
+from common.db.finders import get_or_not_found
+from common.errors import NotFound
 from extensions.enums import SKIPPED, CallOutcome, ExtensionType
 from extensions.hooks.descriptions import DESCRIPTIONS
 from extensions.hooks.live import hooks_at
@@ -33,6 +35,7 @@ _CallRow = tuple[str, int, datetime]  # outcome, duration in milliseconds, when
 class Health:
     """The newest calls of the last 7 days, at most 1,000. Times are in milliseconds, of calls that were made; None if there
     were none. `worst` is the longest of the failed ones, `last` the time of the newest, `times` those of all, newest first.
+    `failed_at` is the time of the newest failed one, and `since_then` the number of those after it.
     """
 
     asked: int
@@ -43,6 +46,13 @@ class Health:
     worst: int
     last: datetime | None = None
     times: Sequence[datetime] = ()
+    failed_at: datetime | None = None
+    since_then: int = 0
+
+    @property
+    def works_since(self) -> datetime | None:
+        """The first call after the last failed one. None if none failed, or if it was the newest."""
+        return self.times[self.since_then - 1] if self.failed_at and self.since_then else None
 
     @property
     def share_failed(self) -> float:
@@ -77,6 +87,7 @@ def _health(rows: Sequence[_CallRow]) -> Health:
     """Of the newest calls, newest first."""
     made = sorted(duration for outcome, duration, _ in rows if outcome not in SKIPPED)
     lost = [duration for outcome, duration, _ in rows if outcome != CallOutcome.ANSWERED]
+    newest_lost = next((n for n, (outcome, *_) in enumerate(rows) if outcome != CallOutcome.ANSWERED), None)
     return Health(
         asked=len(rows),
         failed=len(lost),
@@ -86,6 +97,8 @@ def _health(rows: Sequence[_CallRow]) -> Health:
         worst=max(lost, default=0),
         last=rows[0][2] if rows else None,
         times=[called_at for _, _, called_at in rows],
+        failed_at=None if newest_lost is None else rows[newest_lost][2],
+        since_then=newest_lost or 0,
     )
 
 
@@ -96,7 +109,14 @@ def _percentile(values: list[int], share: float) -> int | None:
 
 def hooks_of(app: App) -> list[Definition]:
     """The hooks of an app's manifest, in the order of a checkout."""
-    return in_order(Definition.objects.filter(app=app, type=ExtensionType.HOOK, is_active=True))
+    return in_order(_OF_APP.rows(app=app.pk))
+
+
+_OF_APP: Final = Compiled(
+    lambda: Definition.objects.filter(
+        app=Param("app", UUIDField()), type=ExtensionType.HOOK, is_active=True
+    ).order_by()
+)
 
 
 def in_order(definitions: Iterable[Definition]) -> list[Definition]:
@@ -106,18 +126,47 @@ def in_order(definitions: Iterable[Definition]) -> list[Definition]:
 
 def own_hook(app: App, point: str) -> Definition:
     """Also finds a hook that left the manifest, because its calls are kept. Raises `NotFound`."""
-    hooks = Definition.objects.filter(app=app, type=ExtensionType.HOOK, key=point)
-    return first_or_not_found(hooks, "Hook not found")
+    hook = _BY_POINT.first(app=app.pk, point=point)
+    if hook is None:
+        raise NotFound("Hook not found")
+    return hook
 
 
-def newest_calls(definition: Definition) -> list[HookCall]:
+_BY_POINT: Final = Compiled(
+    lambda: Definition.objects.filter(
+        app=Param("app", UUIDField()), type=ExtensionType.HOOK, key=Param("point", CharField())
+    ),
+    prepared_as="extensions_hook_at",
+)
+
+
+class CallRow(NamedTuple):
+    """A call as lists show it. `store` is the name of its store."""
+
+    pk: UUID
+    hook_point: str
+    called_at: datetime
+    outcome: str
+    duration_ms: int
+    http_status: int | None
+    by_listener: bool
+    fallback: str
+    is_test: bool
+    store: str
+
+
+def newest_calls(definition: Definition) -> list[CallRow]:
     """The last 50, each with its store."""
-    rows = HookCall.objects.filter(definition=definition).select_related("installation__business")
-    return list(
-        rows.defer("answer_excerpt", "request_body", "installation__webhook_secret").order_by(
-            "-called_at", "-id"
-        )[:SHOWN]
+    return [CallRow(*row) for row in _NEWEST.rows(limit=SHOWN, definition=definition.pk)]
+
+
+_NEWEST: Final = Compiled(
+    lambda: (
+        HookCall.objects.filter(definition=Param("definition", UUIDField()))
+        .order_by("-called_at", "-id")
+        .values_list(*CallRow._fields[:-2], "installation__is_test", "installation__business__name")
     )
+)
 
 
 def own_call(definition: Definition, call_id: object) -> HookCall:
@@ -142,9 +191,20 @@ def last_calls(hooks: Iterable[Definition]) -> dict[UUID, HookCall]:
 
 def stores_that_switched_off(hooks: Iterable[Definition]) -> dict[UUID, int]:
     """How many stores with the app have switched each hook off, by definition id. One statement."""
-    off = ExtensionState.objects.filter(definition__in=list(hooks), is_on=False)
-    active = off.filter(installation__uninstalled_at=None).order_by()
-    return dict(active.values_list("definition").annotate(Count("pk")))
+    return dict(_OFF.rows(hooks=[each.pk for each in hooks]))
+
+
+_OFF: Final[Compiled[Any]] = Compiled(
+    lambda: (
+        ExtensionState.objects.filter(
+            AmongIds("definition", "hooks"), is_on=False, installation__uninstalled_at=None
+        )
+        .order_by()
+        .values_list("definition")
+        .annotate(Count("pk"))
+    ),
+    prepared_as="extensions_switched_off",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +242,21 @@ def running_order(business: Business, point: HookPoint, app: App) -> list[Ranked
 
 def troubled(definitions: Iterable[Definition]) -> list[Breaker]:
     """Breakers of active installations whose last call failed; open ones first."""
-    rows = Breaker.objects.filter(
-        definition__in=list(definitions), failures__gt=0, installation__uninstalled_at=None
-    )
-    found = rows.select_related("installation__business", "definition").defer("installation__webhook_secret")
+    found = _TROUBLED.rows(hooks=[each.pk for each in definitions])
     return sorted(found, key=lambda each: (each.open_until is None, each.installation_id))
+
+
+_TROUBLED: Final = Compiled(
+    lambda: (
+        Breaker.objects.filter(
+            AmongIds("definition", "hooks"), failures__gt=0, installation__uninstalled_at=None
+        )
+        .select_related("installation__business", "definition")
+        .defer("installation__webhook_secret")
+        .order_by()
+    ),
+    prepared_as="extensions_troubled",
+)
 
 
 def is_paused(breaker: Breaker, now: datetime | None = None) -> bool:

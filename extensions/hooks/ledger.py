@@ -1,17 +1,27 @@
-"""Recording hook calls, after each call and outside any transaction. Skipped ones are left to `extensions.hooks.skipped`."""
+"""The ledger of hook calls. They are recorded after each call and outside any transaction; `extensions.hooks.skipped` writes skipped ones.
+
+A customer who is erased is blanked in it, and old days are deleted.
+"""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from django.db import transaction
+from django.utils import timezone
 
+from common.db import partitions
 from common.observability.metrics import HOOK_CALLS, HOOK_SECONDS
 from extensions.enums import SKIPPED
 from extensions.hooks import skipped
 from extensions.hooks.calling import Call
-from extensions.models import HookCall
+from extensions.models import HookCall, RelayedCall
+from installations.models import Installation
+from stores.copies import Copies, blank
 from stores.hookpoints import HookRequest
 
+KEPT: Final = timedelta(days=30)
 EXCERPT: Final = 2000  # characters
 REQUEST_EXCERPT: Final = 4096  # characters, of requests about sandbox stores
 
@@ -58,3 +68,32 @@ def excerpt(body: bytes) -> str:
 
 def shortened(problem: str) -> str:
     return problem[:300].replace("\x00", "\N{REPLACEMENT CHARACTER}")
+
+
+# Deleting hook calls older than 30 days.
+#
+# Whole days go, by dropping their partitions. On SQLite rows are deleted in batches, each a short statement,
+# and a limited number per run; the next run continues.
+
+
+def remove_old(*, now: datetime | None = None) -> None:
+    partitions.remove_before(HookCall, (now or timezone.now()) - KEPT)
+
+
+def erase_customer(copies: Copies, *, now: datetime) -> None:
+    """That a hook was called, with what outcome, stays."""
+    ids = list(Installation.objects.filter(business=copies.business).values_list("pk", flat=True))
+    texts = ("problem", "request_body", "answer_excerpt")
+    calls = HookCall.objects.filter(installation__in=ids).only("order_id", *texts)
+    blank(calls, partial(_without_customer, copies))
+    # One that is being answered goes with its call. These are of processes that were killed.
+    RelayedCall.objects.filter(installation__in=ids, ends_at__lt=now).delete()
+
+
+def _without_customer(copies: Copies, call: HookCall) -> dict[str, str]:
+    found: dict[str, str] = {}
+    if copies.name(str(call.order_id), call.request_body, call.answer_excerpt):
+        found |= {"request_body": "", "answer_excerpt": ""}
+    if copies.words.are_in(call.problem):
+        found["problem"] = ""
+    return found

@@ -15,7 +15,7 @@ from common.db.compiled import Compiled, Param
 from extensions.addresses import hook_address
 from extensions.enums import ExtensionType
 from extensions.models import Breaker, Definition, ExtensionState, HookPreference, LiveDefinition
-from installations.models import Installation, is_in_release, running, version_run
+from installations.models import Installation, is_in_release, running
 from stores.hookpoints import HookPoint, HookRequest
 
 HookKey = tuple[UUID, UUID]
@@ -28,17 +28,13 @@ class _Row(NamedTuple):
     is_test: bool
     is_review: bool
     is_own: bool
-    followed_id: UUID | None
+    version_url: str | None
     secret: str
     app_id: UUID
     slug: str
     name: str
     webhook_url: str
-    approved_url: str | None
     approved_name: str | None
-    rolling_id: UUID | None
-    rolling_url: str | None
-    earlier_url: str | None
     definition_id: UUID
     point: str
     content: dict[str, Any]
@@ -53,13 +49,9 @@ def _columns(installation: str, definition: str) -> tuple[str, ...]:
         "slug",
         "name",
         "webhook_url",
-        "approved_version__webhook_url",
         "approved_version__name",
-        "rolling_version_id",
-        "rolling_version__webhook_url",
-        "earlier_version__webhook_url",
     )
-    of_installation = ("pk", "is_test", "is_review", "is_own", "followed_version_id", "webhook_secret")
+    of_installation = ("pk", "is_test", "is_review", "is_own", "runs__webhook_url", "webhook_secret")
     return (
         *(f"{installation}__{name}" for name in of_installation),
         *(f"{definition}app__{name}" for name in of_app),
@@ -121,8 +113,8 @@ def _open_until(installation: str, definition: str) -> Subquery:
 
 # These run for each order, in stores without any app too.
 _BUSINESS = Param("business", UUIDField())
-_AGREED_TO: Final = Compiled(_agreed_to)
-_OF_WORKING_COPIES: Final = Compiled(_of_working_copies)
+_AGREED_TO: Final = Compiled(_agreed_to, prepared_as="extensions_hooks")
+_OF_WORKING_COPIES: Final = Compiled(_of_working_copies, prepared_as="extensions_own_hooks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +133,6 @@ class LiveHook:
     priority: int
     most_discount: int  # per cent of the subtotal
     open_until: datetime | None  # of its breaker, when this was read
-    rolling_id: UUID | None  # the version of an open release that hasn't reached this production store
 
     @property
     def key(self) -> HookKey:
@@ -205,7 +196,6 @@ def _live(row: _Row) -> LiveHook | None:
         priority=row.content["priority"],
         most_discount=row.most_discount,
         open_until=row.open_until,
-        rolling_id=None if row.is_test or row.is_own or row.followed_id == row.rolling_id else row.rolling_id,
     )
 
 
@@ -214,8 +204,7 @@ def _webhook_url(row: _Row) -> str | None:
     installation = Installation(is_test=row.is_test, is_review=row.is_review, is_own=row.is_own)
     if installation.follows_working_copy:
         return row.webhook_url
-    urls = {"approved": row.approved_url, "new": row.rolling_url, "earlier": row.earlier_url}
-    return version_run(rolling=row.rolling_id, followed=row.followed_id, **urls)
+    return row.version_url
 
 
 def groups(hooks: Iterable[LiveHook]) -> list[list[LiveHook]]:

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from common.db.compiled import AmongIds, Compiled
 from extensions.models import Breaker, ExtensionState
 from extensions.queries import defaults_of, documents_in, overlaid, settings_schema_in
 from extensions.reach_requests import OpenRequest, requests_of
@@ -39,7 +40,7 @@ NEEDING = (AppState.ASKS, AppState.TROUBLED, AppState.LACKS_SETTINGS)
 class StoreAppStatus:
     """`failing_since`: since when updates don't reach the app. `breakers` are those of hooks whose last call failed.
     `has_request`: for more permissions, paused or not, and after a no, too; `asks_reach`: also for scripts, widgets, hooks or hosts.
-    `asks`: its merchant is asked now.
+    `asks`: its merchant is asked now. `works_since`: of one that works, where something failed before that the page shows, too.
     """
 
     state: AppState
@@ -50,6 +51,7 @@ class StoreAppStatus:
     has_request: bool = False
     asks_reach: bool = False
     asks: bool = False
+    works_since: datetime | None = None
 
     @property
     def skipped(self) -> list[Breaker]:
@@ -133,13 +135,18 @@ def lacks_settings(document: Mapping[str, Any], values: dict[str, Any]) -> bool:
 
 def _breakers(installations: Iterable[Installation]) -> dict[UUID, list[Breaker]]:
     """Of hooks in the manifest whose last call failed; `is_off` where the merchant has switched the hook off."""
+    found: dict[UUID, list[Breaker]] = defaultdict(list)
+    for row in _FAILED.rows(ids=[each.pk for each in installations]):
+        found[row.installation_id].append(row)
+    return found
+
+
+def _failed() -> QuerySet[Breaker]:
     off = ExtensionState.objects.filter(
         installation=OuterRef("installation"), definition=OuterRef("definition"), is_on=False
     )
-    rows = Breaker.objects.filter(
-        installation__in=[each.pk for each in installations], failures__gt=0, definition__is_active=True
-    ).select_related("definition")
-    found: dict[UUID, list[Breaker]] = defaultdict(list)
-    for row in rows.annotate(is_off=Exists(off)).order_by("pk"):
-        found[row.installation_id].append(row)
-    return found
+    rows = Breaker.objects.filter(AmongIds("installation", "ids"), failures__gt=0, definition__is_active=True)
+    return rows.select_related("definition").annotate(is_off=Exists(off)).order_by("pk")
+
+
+_FAILED: Final = Compiled(_failed, prepared_as="extensions_failed")

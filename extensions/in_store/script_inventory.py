@@ -26,18 +26,14 @@ SCRIPT, FRAME = "Script", "Frame"
 PLATFORM: Final = "Extension Platform"
 # What the platform's own checkout pages load. tests/browser/test_script_inventory.py compares this with a browser.
 OWN: Final = {
-    "js/site.js": "Menus, dialogs and messages of the store’s pages.",
-    "js/visit.js": "Counts the visits of the store.",
-    "js/announce.js": "Reads changes of the page out to people who use a screen reader.",
-    "js/checkout.js": "Keeps the sums of the checkout up to date.",
-    "js/frame_theme.js": "Gives the frames of apps the store’s colors.",
-    "js/block_host.js": "Exchanges messages with the frames of apps.",
+    "scripts/store.js": "Menus, dialogs and messages of the store’s pages, the sums of the checkout, and the count of visits.",
+    "scripts/blocks.js": "Gives the frames of apps the store’s colors, and exchanges messages with them.",
 }
 MEASURING: Final = ("js/app_cost.js", "Measures how long apps hold up the store’s pages.")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class InventoryEntry:
     """One script or frame. `since` is None for the platform's own, which were there before the store.
 
     `sha256` is empty for a frame, whose document the app makes for each shopper, and until a script was seen.
@@ -63,11 +59,11 @@ class Entry:
 class Inventory:
     """`held_back` are pinned scripts that serve something else, and so aren't on the pages."""
 
-    running: list[Entry]
-    held_back: list[Entry]
+    running: list[InventoryEntry]
+    held_back: list[InventoryEntry]
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[InventoryEntry]:
         return [*self.running, *self.held_back]
 
 
@@ -83,10 +79,10 @@ def inventory_of(business: Business, embeds: Iterable[StoreEmbed]) -> Inventory:
     )
 
 
-def _own(business: Business, names: dict[str, str]) -> list[Entry]:
+def _own(business: Business, names: dict[str, str]) -> list[InventoryEntry]:
     origin = store_origin(business.slug)
     return [
-        Entry(
+        InventoryEntry(
             SCRIPT,
             urljoin(origin, static(name)),
             PLATFORM,
@@ -118,11 +114,11 @@ def _of_app(
     each: StoreEmbed,
     watched: dict[tuple[UUID, str], WatchedScript],
     agreed: dict[UUID, list[datetime]],
-) -> Entry:
+) -> InventoryEntry:
     embed, installation = each.embed, each.installation
     is_script = embed.kind == EmbedKind.GLOBAL_SCRIPT
     script = watched.get((installation.app_id, embed.url)) if is_script else None
-    return Entry(
+    return InventoryEntry(
         SCRIPT if is_script else FRAME,
         embed.url if is_script else frame_url(embed.url, business),
         installation.app_fields.name,

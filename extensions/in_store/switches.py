@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import IntegerField, UUIDField, Value
 
+from common.db.compiled import Compiled, Param
 from extensions.in_store.capabilities import Capability, capabilities_of
 from extensions.models import Definition, ExtensionState, HookPreference
 from extensions.services.extension_states import SWITCHABLE
@@ -46,13 +47,20 @@ class Choices:
 
 def choices_of(installation: Installation) -> Choices:
     """In one statement."""
+    chosen = _CHOSEN.rows(installation=installation.pk)
+    found = [per_cent for definition, per_cent in chosen if definition is None]
+    return Choices({definition for definition, _ in chosen if definition}, found[0] if found else ALL)
+
+
+def _chosen() -> Any:
+    installation = Param("installation", UUIDField())
     states = ExtensionState.objects.filter(installation=installation, is_on=False)
     limit = HookPreference.objects.filter(installation=installation)
     off = states.values_list("definition_id", Value(None, output_field=IntegerField()))
-    most = limit.values_list(Value(None, output_field=UUIDField()), "most_discount")
-    chosen = list(off.union(most, all=True))
-    found = [per_cent for definition, per_cent in chosen if definition is None]
-    return Choices({definition for definition, _ in chosen if definition}, found[0] if found else ALL)
+    return off.union(limit.values_list(Value(None, output_field=UUIDField()), "most_discount"), all=True)
+
+
+_CHOSEN: Final[Compiled[Any]] = Compiled(_chosen, prepared_as="extensions_chosen")
 
 
 def controls_of(choices: Choices, running: Iterable[Definition]) -> Controls:

@@ -35,8 +35,8 @@ def definitions_in(document: Mapping[str, Any]) -> Iterator[Defined]:
 
 
 def _content(shape: Shape, item: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of the kind, in the table's order: those that the item has, and those with a default. What an
-    embed's kind doesn't use is left out.
+    """The fields of the kind, in the table's order: those that the item has, and those with a default. Values that
+    an embed's kind doesn't use are left out.
     """
     unused: set[str] = set()
     if shape.type == ExtensionType.EMBED:

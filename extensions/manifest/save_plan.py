@@ -10,12 +10,13 @@ from django.db.models import Count
 from extensions.enums import ExtensionType
 from extensions.manifest.sync import Changes, DefinitionChange, plan
 from extensions.models import ExtensionState, Placement
-from extensions.queries import waiting_in
+from extensions.queries import kept_in_stores, waiting_in, waits_for_version
 from installations.models import Installation
 from marketplace.models import App
 
 OFF = "Switched off"
 UNUSED = "Not used anywhere."
+KEPT = "Your sandbox store drops it now. Other stores run it until the next version."
 WAITS = "Your sandbox store runs it now. Other stores run it after a review and each merchant's approval."
 
 
@@ -23,7 +24,7 @@ WAITS = "Your sandbox store runs it now. Other stores run it after a review and 
 class PlannedChange:
     """One change. `word` is Added, Updated, Back or Switched off; `reach` a sentence.
 
-    `waits`: it widens the app's reach, so stores run it with the next approved version.
+    `waits`: it widens the app's reach, or saves aren't live, so stores follow with the next approved version.
     """
 
     word: str
@@ -43,10 +44,7 @@ class PlannedChange:
 class Plan:
     installs: int  # active ones, test installs too
     lines: list[PlannedChange]
-
-    @property
-    def waiting(self) -> list[PlannedChange]:
-        return [line for line in self.lines if line.waits]
+    waits: bool  # whether stores run a part of it, or all that changed, with the next approved version
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +58,20 @@ def in_words(app: App, document: Mapping[str, Any]) -> Plan:
     """Of a manifest without problems, compared with the one in force. A few queries, however many changes there are."""
     changes = plan(app, document)
     figures = _figures(app, changes)
-    waiting = {(each.type, each.key) for each in waiting_in(app, document)}
+    later = {(each.type, each.key): WAITS for each in waiting_in(app, document)}
+    later |= {(each.type, each.key): KEPT for each in kept_in_stores(app, document)}
 
     def line(change: DefinitionChange, word: str, kind: str) -> PlannedChange:
         said = _line(change, word, kind, figures)
-        waits = (change.defined.type, change.defined.key) in waiting
-        return replace(said, waits=True, reach=WAITS) if waits else said
+        reach = later.get((change.defined.type, change.defined.key))
+        return replace(said, waits=True, reach=reach) if reach else said
 
     lines = [
         *(line(each, "Added", "ok") for each in changes.created),
         *(line(each, "Back" if each.returns else "Updated", "info") for each in changes.updated),
-        *(_line(each, OFF, "warn", figures) for each in changes.deactivated),
+        *(line(each, OFF, "warn") for each in changes.deactivated),
     ]
-    return Plan(figures.installs, lines)
+    return Plan(figures.installs, lines, waits_for_version(app, document))
 
 
 def _figures(app: App, changes: Changes) -> _Figures:

@@ -12,11 +12,14 @@ from typing import Any, Final
 
 import orjson
 
+from common import places
+from common.places import Work
 from common.text.nesting import has_too_many_values
 from extensions.json_documents import path_of
 from extensions.manifest.problems import MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS, Problem, every_problem, too_many
 
 MAX_TEXT: Final = 4 * MAX_BYTES  # bytes; indented, a manifest is longer than without white space
+SHORT: Final = 32 * 1024  # characters, which are read within a tenth of a second
 _MARK: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s{}\[\],:"]+')
 _LAST_STEP: Final = re.compile(r'(?:\.[^.\[\]]+|\[\d+\]|\["[^"\\]*+(?:\\.[^"\\]*+)*+"\])$')
 
@@ -58,12 +61,13 @@ class Reading:
 
 
 def read(text: str) -> Reading:
-    """Text that somebody typed in, with everything that is wrong with it."""
+    """Text that somebody typed in, with everything that is wrong with it. Raises `places.Busy`."""
     if not text.strip():
         return _unreadable(text, 0, "Enter a JSON object. An app without extensions has {}.")
     encoded = text.encode(errors="surrogatepass")
     if len(encoded) > MAX_TEXT or has_too_many_values(encoded):
         return _unreadable("", 0, f"The text is too long. A manifest may have {MAX_BYTES:,} bytes.")
+    _take_place(text)
     try:
         document = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -88,10 +92,16 @@ def written(document: Any) -> str:
 
 
 def repeated_keys(text: str) -> list[Problem]:
-    """Keys that an object of a valid JSON text has twice, of which a JSON reader keeps only one."""
+    """Keys that an object of a valid JSON text has twice, of which a JSON reader keeps only one. Raises `places.Busy`."""
+    _take_place(text)
     scan = _Scan(text)
     found = [problem for problem, _ in scan.repeated]
     return found if scan.repeated_count <= MAX_PROBLEMS else [*found, too_many(scan.repeated_count)]
+
+
+def _take_place(text: str) -> None:
+    if len(text) > SHORT:
+        places.require(Work.MANIFEST)
 
 
 @dataclass(slots=True)

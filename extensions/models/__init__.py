@@ -1,7 +1,7 @@
 """Manifests, definitions, placements, embed states and hook calls."""
 
 from extensions.models.costs import StorefrontCost
-from extensions.models.hooks import Breaker, CountedCalls, HookCall, HookPreference, RelayedCall, ShadowCall
+from extensions.models.hooks import Breaker, CountedCalls, HookCall, HookPreference, RelayedCall
 from extensions.models.manifests import (
     ApprovedManifest,
     Definition,
@@ -30,7 +30,6 @@ __all__ = [
     "ReachRequest",
     "RelayedCall",
     "ScriptChange",
-    "ShadowCall",
     "StorefrontCost",
     "WatchedScript",
 ]

@@ -3,13 +3,14 @@
 from django.db import models
 from django.utils import timezone
 
+from common.db.leases import LeaseField
 from common.db.partitions import Partitions
 from common.ids import new_id
 from common.tracing import current_request_id
 from extensions.enums import CallOutcome
 from extensions.models.manifests import Definition
 from installations.models import Installation
-from marketplace.models import App, AppVersion, Release
+from marketplace.models import App, Release
 from stores.hookpoints import HookPoint
 
 
@@ -54,35 +55,6 @@ class HookCall(models.Model):
         indexes = [
             models.Index("installation", models.F("called_at").desc(), name="hook_call_of_installation"),
             models.Index("definition", models.F("called_at").desc(), name="hook_call_of_definition"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.hook_point} at {self.called_at:%Y-%m-%d %H:%M}: {self.get_outcome_display()}"
-
-
-class ShadowCall(models.Model):
-    """A hook of a version whose release rolls, asked beside the one that the store runs. Append-only; kept for 30 days.
-
-    Not among the `HookCall`s, so that no figure of those counts it. Its answer was judged, and used for nothing.
-    """
-
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    version = models.ForeignKey(AppVersion, on_delete=models.CASCADE, related_name="+", db_index=False)
-    installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="+", db_index=False)
-    hook_point = models.CharField(max_length=40, choices=[(each.value, each.value) for each in HookPoint])
-    called_at = models.DateTimeField()
-    duration_ms = models.PositiveIntegerField()
-    outcome = models.CharField(max_length=12, choices=CallOutcome.choices)
-    http_status = models.PositiveSmallIntegerField(null=True, blank=True)
-    problem = models.CharField(max_length=300, blank=True, help_text="The problem, in words.")
-    request_id = models.UUIDField(null=True, editable=False, help_text="Of the request that asked.")
-
-    partitions = Partitions(days=1)
-
-    class Meta:
-        indexes = [
-            models.Index("version", models.F("id").desc(), name="shadow_call_of_version"),
-            models.Index("installation", name="shadow_call_of_installation"),
         ]
 
     def __str__(self) -> str:
@@ -135,8 +107,8 @@ class RelayedCall(models.Model):
 class Breaker(models.Model):
     """Skips a hook that keeps failing, for one installation (contract, section 6). No row: never failed.
 
-    Closed while `open_until` is null. Open: skipped until then; after that one caller takes the trial call by
-    setting `trial_until`. Written only by `extensions.hooks.breaker`.
+    Closed while `open_until` is null. Open: skipped until then; after that one caller makes the trial call, by a
+    lease. Written only by `extensions.hooks.breaker`.
     """
 
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -147,7 +119,7 @@ class Breaker(models.Model):
     open_since = models.DateTimeField(
         null=True, blank=True, help_text="Since when it has been skipped, trial calls apart."
     )
-    trial_until = models.DateTimeField(null=True, blank=True)
+    trial_until = LeaseField(null=True, blank=True)
     updated_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

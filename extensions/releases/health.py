@@ -18,7 +18,7 @@ from common.ids import first_id_at
 from extensions.enums import SKIPPED, CallOutcome
 from extensions.models import CountedCalls, HookCall
 from extensions.releases import history
-from extensions.releases.calls import Health, as_json, restored, stored
+from extensions.releases.history import ReleaseHealth, as_json, restored, stored
 from extensions.releases.sequential import Calls
 from installations.models import Installation
 from installations.queries import stores_at
@@ -46,7 +46,7 @@ class Stores:
     old: int
 
 
-def health_of(release: Release, since: datetime) -> Health:
+def health_of(release: Release, since: datetime) -> ReleaseHealth:
     """Until the release ends. Three statements, which read the calls of the last minutes and the sum of those before: the same, however
     long the release takes.
     """
@@ -90,22 +90,22 @@ def count_settled(release: Release, since: datetime) -> None:
 def _counted(release: Release, since: datetime) -> CountedCalls:
     """The sum of the calls since then; a new one of none, before the first is stored."""
     found = CountedCalls.objects.filter(release=release.version_id, since=since).first()
-    nothing = stored(Health(Calls(), Calls()))
+    nothing = stored(ReleaseHealth(Calls(), Calls()))
     return found or CountedCalls(since=since, until=since, history={}, **nothing)
 
 
-def _sum_of(counted: CountedCalls) -> Health:
+def _sum_of(counted: CountedCalls) -> ReleaseHealth:
     return restored({"new": counted.new, "old": counted.old})
 
 
-def _all(of_hours: Mapping[datetime, Health]) -> Health:
-    return sum(of_hours.values(), start=Health(Calls(), Calls()))
+def _all(of_hours: Mapping[datetime, ReleaseHealth]) -> ReleaseHealth:
+    return sum(of_hours.values(), start=ReleaseHealth(Calls(), Calls()))
 
 
 def stores_of(app: App, release: Release) -> Stores:
     """One statement."""
     stores = stores_at(release.version)
-    reached = Q(followed_version=release.version_id)
+    reached = Q(runs=release.version_id)
     if release.state in (ReleaseState.ROLLING, ReleaseState.HALTED):
         counted = stores.aggregate(all=Count("pk"), new=Count("pk", filter=reached))
         return Stores(counted["new"], counted["all"] - counted["new"])
@@ -129,7 +129,7 @@ def _between(at: str, release: Release, since: datetime, end: datetime | None) -
     return Q(**{f"{at}__gte": since}, **until)
 
 
-def _by_hour(release: Release, since: datetime, end: datetime | None = None) -> dict[datetime, Health]:
+def _by_hour(release: Release, since: datetime, end: datetime | None = None) -> dict[datetime, ReleaseHealth]:
     """The calls of each hour that has some. Two statements."""
     hours: dict[datetime, list[dict[str, Any]]] = defaultdict(list)
     for row in (*_hook_calls(release, since, end), *_first_attempts(release, since, end)):
@@ -166,7 +166,7 @@ def _first_attempts(release: Release, since: datetime, end: datetime | None) -> 
 def _grouped(
     rows: QuerySet[Any], release: Release, path: str, at: str, failed: Q
 ) -> QuerySet[Any, dict[str, Any]]:
-    followed = Q(**{f"{path}followed_version": release.version_id, f"{at}__gte": F(f"{path}followed_at")})
+    followed = Q(**{f"{path}runs": release.version_id, f"{at}__gte": F(f"{path}followed_at")})
     is_new: Any = (
         Value(True) if release.mode == ReleaseMode.ALL else Case(When(followed, then=True), default=False)
     )
@@ -176,8 +176,8 @@ def _grouped(
     return rows.values("at", "is_new", "fails", "duration_ms").annotate(calls=Count("*"))
 
 
-def _health(rows: Sequence[dict[str, Any]]) -> Health:
-    return Health(
+def _health(rows: Sequence[dict[str, Any]]) -> ReleaseHealth:
+    return ReleaseHealth(
         _calls(row for row in rows if row["is_new"]), _calls(row for row in rows if not row["is_new"])
     )
 

@@ -6,16 +6,58 @@ their figures: `{"at": …, "new": {"calls": …, "failed": …, "failureRate": 
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from extensions.releases.calls import Health, as_json, restored, stored
+from extensions.releases.sequential import Calls
 
 MOST: Final = 48  # hours, and days: a page draws no more
 _UNITS: Final = ("hour", "day")
 
 
-def with_calls(history: Mapping[str, Any], of_hours: Mapping[datetime, Health]) -> dict[str, Any]:
+# Calls of both versions as they are stored (`CountedCalls`), and as people and programs read them.
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseHealth:
+    new: Calls
+    old: Calls
+
+    def __add__(self, other: "ReleaseHealth") -> "ReleaseHealth":
+        return ReleaseHealth(self.new + other.new, self.old + other.old)
+
+
+def as_json(health: ReleaseHealth) -> dict[str, dict[str, Any]]:
+    """The fields of the wire."""
+    return {
+        name: {
+            "calls": calls.number,
+            "failed": calls.failed,
+            "failureRate": calls.failure_rate,
+            "p95Ms": calls.p95,
+        }
+        for name, calls in (("new", health.new), ("old", health.old))
+    }
+
+
+def stored(health: ReleaseHealth) -> dict[str, Any]:
+    return {
+        name: {"times": dict(calls.times), "failed": calls.failed}
+        for name, calls in (("new", health.new), ("old", health.old))
+    }
+
+
+def restored(found: dict[str, Any]) -> ReleaseHealth:
+    """JSON has texts for keys."""
+    new, old = (
+        Calls({int(time): number for time, number in each["times"].items()}, each["failed"])
+        for each in (found["new"], found["old"])
+    )
+    return ReleaseHealth(new, old)
+
+
+def with_calls(history: Mapping[str, Any], of_hours: Mapping[datetime, ReleaseHealth]) -> dict[str, Any]:
     """The history with newer calls, by the hour in which they were made."""
     found = {unit: list(history.get(unit, ())) for unit in _UNITS}
     for hour in sorted(of_hours):
@@ -24,7 +66,7 @@ def with_calls(history: Mapping[str, Any], of_hours: Mapping[datetime, Health]) 
     return found
 
 
-def _add(parts: list[dict[str, Any]], at: str, health: Health) -> None:
+def _add(parts: list[dict[str, Any]], at: str, health: ReleaseHealth) -> None:
     if parts and parts[-1]["at"] == at:
         health = restored(parts.pop()) + health
     elif parts:

@@ -1,29 +1,34 @@
 """Looks at releases that roll: halts those that are worse, and goes on with those that are not (contract, section 10)."""
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from accounts.enums import MailKind
+from accounts.models import User
+from accounts.services.outbox import post_each
+from common.db.rows import for_each
 from common.errors import Conflict
-from common.processes.background import enqueue_after_commit
-from extensions.hooks import shadow
+from common.mails.letters import Letter, letter
 from extensions.models import CountedCalls
-from extensions.releases.calls import as_json
 from extensions.releases.health import SETTLED, WATCHED, count_settled, health_of, stores_of
+from extensions.releases.history import as_json
 from extensions.releases.sequential import LEAST_CALLS, why_worse
+from marketplace.access import people_to_notify
 from marketplace.enums import ReleaseState
 from marketplace.models import App, Release
 from marketplace.services import releases
 
+TEMPLATE: Final = "extensions/mail/halted.txt"
 log = logging.getLogger(__name__)
-
 KEPT_AT_ONCE: Final = 20
 COUNTED_AT_ONCE: Final = 20
 RECOUNTED_EVERY: Final = timedelta(hours=1)  # of those that don't roll
@@ -36,25 +41,27 @@ def look(*, now: datetime | None = None) -> None:
     rolling = Release.objects.filter(
         state=ReleaseState.ROLLING, version__app__suspended_at=None, version__app__deleted_at=None
     )
-    for release in rolling.select_related("version__app").order_by("step_at"):
-        with _alone("%s could not be judged; it will be tried again.", release):
-            _look_at(release, now)
-    for release in _to_count(now):
-        with _alone("The calls of %s could not be counted; it will be tried again.", release):
-            count_settled(release, release.started_at)
-    for release in _to_keep(now):
-        with _alone("The figures of %s could not be kept; it will be tried again.", release):
-            releases.keep_figures(release=release)
+    for rows, work in (
+        (rolling.select_related("version__app").order_by("step_at"), partial(_look_at, now=now)),
+        (_to_count(now), _count_calls),
+        (_to_keep(now), _keep_figures),
+    ):
+        for_each(rows, partial(_unless_moved, work), task="watch_releases")
 
 
-@contextmanager
-def _alone(failed: str, release: Release) -> Iterator[None]:
+def _unless_moved(work: Callable[[Release], object], release: Release) -> None:
     try:
-        yield
+        work(release)
     except Conflict:
         log.info("%s has moved meanwhile.", release)
-    except Exception:
-        log.exception(failed, release)
+
+
+def _count_calls(release: Release) -> None:
+    count_settled(release, release.started_at)
+
+
+def _keep_figures(release: Release) -> None:
+    releases.keep_figures(release=release)
 
 
 def _to_count(now: datetime) -> QuerySet[Release]:
@@ -110,7 +117,6 @@ def shown(app: App, release: Release, now: datetime, figures: dict[str, Any] | N
         "ended_at": release.ended_at,
         "reason": release.reason,
         "health": health,
-        "shadow": shadow.figures_of(release),
     }
 
 
@@ -120,10 +126,37 @@ def _look_at(release: Release, now: datetime) -> None:
     health = health_of(release, release.watched_from)
     app = release.version.app
     if reason := why_worse(health.new, health.old):
-        halted = releases.halt(app=app, reason=reason, watched_from=release.watched_from, now=now)
-        if halted.state == ReleaseState.HALTED:
-            enqueue_after_commit("extensions.tasks.mail_halt", str(halted.pk), run_here=True)
+        with transaction.atomic():
+            halted = releases.halt(app=app, reason=reason, watched_from=release.watched_from, now=now)
+            if halted.state == ReleaseState.HALTED:
+                mail_halt(halted)
         return
     over = now - step_ends_at(release)
     if over >= LONGEST_WAIT or (over >= timedelta() and health.new.number >= LEAST_CALLS):
         releases.advance(app=app, step=release.percent, now=now)
+
+
+# Mails developers that a release has halted by itself.
+
+
+def mail_halt(release: Release) -> None:
+    """For the transaction of the halt. The portal shows the same."""
+    version = release.version
+    subject = halt_subject(version.name, version.version)
+    context = halt_context(version.name, version.version, version.app.slug, release.percent, release.reason)
+
+    def write(person: User) -> Letter:
+        return letter(
+            subject=subject, to=person.email, template=TEMPLATE, context=context | {"person": person}
+        )
+
+    post_each(people_to_notify(version.app), write, kind=MailKind.RELEASES)
+
+
+def halt_subject(name: str, version: str) -> str:
+    return f"{name} {version}: the release has halted"
+
+
+def halt_context(name: str, version: str, slug: str, percent: int, reason: str) -> dict[str, Any]:
+    page = f"{settings.BASE_URL}/portal/apps/{slug}/release/"
+    return {"app_name": name, "version": version, "percent": percent, "reason": reason, "page": page}

@@ -8,14 +8,13 @@ from zoneinfo import ZoneInfo
 from django import forms
 from django.forms import BoundField
 
-from common.web.forms.edits import CONFLICT, EMPTY, MEANWHILE, show_theirs
+from common.web.forms.edits import CONFLICT, EMPTY, MEANWHILE, digest, read, show_theirs, written
 from extensions.json_documents import path_of
 from extensions.queries import defaults_of, overlaid
 from extensions.schema_forms.controls import MISSING, ListControl
-from extensions.schema_forms.edits import SHOWN, Edits, words_of_setting
 from extensions.schema_forms.parts import Group, Leaf, ListPart, Part, part_of
 from extensions.schema_forms.state import (
-    Entry,
+    ListEntry,
     State,
     change_lists,
     may_grow,
@@ -29,6 +28,7 @@ from extensions.schema_forms.state import (
 from extensions.schemas import problems_of_values, without_misfits
 from extensions.schemas.messages import REQUIRED
 
+SHOWN: Final = ":shown"  # the name of the field with the digests; no property's field has a colon in its name
 COMMAND: Final = (
     ":do"  # the name of the buttons that change the form; no property's field has a colon in its name
 )
@@ -326,7 +326,7 @@ def _with_samples(part: Part, state: State, zone: ZoneInfo) -> State:
     if isinstance(part, Group):
         return {key: _with_samples(each, state[key], zone) for key, each in part.parts.items()}
     if isinstance(part, ListPart) and state == []:
-        return [Entry(_with_samples(part.item, new_state(part, zone), zone))]
+        return [ListEntry(_with_samples(part.item, new_state(part, zone), zone))]
     return state
 
 
@@ -342,3 +342,63 @@ def _dict(value: Any) -> dict[str, Any]:
 
 def _is_boolean(part: Part) -> bool:
     return isinstance(part, Leaf) and part.is_boolean
+
+
+# What a merchant changed in a settings form: property by property, compared with what its page showed.
+#
+# A property is one of the schema's own; what is inside of an object or a list changes with it.
+
+
+@dataclass
+class Edits:
+    """Digests by the names of the properties' fields: of what the page had shown, what was typed, and what is kept now."""
+
+    shown: dict[str, str]
+    typed: dict[str, str]
+    now: dict[str, str]
+
+    @classmethod
+    def of(cls, typed: Mapping[str, State], now: Mapping[str, State], shown: str) -> "Edits":
+        """Without `shown`, what is kept now counts as shown."""
+        digests = _digests(now)
+        return cls(read(shown) or digests, _digests(typed), digests)
+
+    def is_changed(self, name: str) -> bool:
+        """By the person. A property that the page didn't show isn't."""
+        return self.shown.get(name, self.typed[name]) != self.typed[name]
+
+    def is_stale(self, name: str) -> bool:
+        """Whether it was also changed by somebody else, to something else."""
+        return self.is_changed(name) and self.shown[name] != self.now[name] != self.typed[name]
+
+    def have_seen(self, name: str) -> None:
+        """The page now says what is kept, so typing something else replaces that."""
+        self.shown[name] = self.now[name]
+
+    @property
+    def text(self) -> str:
+        return written(self.shown)
+
+
+def _digests(states: Mapping[str, State]) -> dict[str, str]:
+    return {name: digest(_plain(state)) for name, state in states.items()}
+
+
+def _plain(state: State) -> Any:
+    if isinstance(state, dict):
+        return {name: _plain(each) for name, each in state.items()}
+    if isinstance(state, list):
+        return [_plain(entry.state) for entry in state]
+    return state or ""
+
+
+def words_of_setting(value: Any) -> str:
+    """A kept value as a person reads it; "" for none. Entries of a list are lines."""
+    match value:
+        case bool():
+            return "On" if value else "Off"
+        case dict():
+            return ", ".join(f"{name}: {words_of_setting(each)}" for name, each in value.items())
+        case list():
+            return "\n".join(map(words_of_setting, value))
+    return "" if value is MISSING or value is None else str(value)

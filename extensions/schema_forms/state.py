@@ -19,7 +19,7 @@ State = Any
 
 
 @dataclass
-class Entry:
+class ListEntry:
     """One entry of a list; `was` is its place in what is kept, "" for a new one."""
 
     state: State
@@ -46,7 +46,7 @@ def _list_state(part: ListPart, value: Any, zone: ZoneInfo) -> State:
     few = (
         values if len(values) <= MAX_ENTRIES else []
     )  # each entry has a control of its own, which takes time to make
-    entries = [Entry(state_of(part.item, each, zone), str(place)) for place, each in enumerate(few)]
+    entries = [ListEntry(state_of(part.item, each, zone), str(place)) for place, each in enumerate(few)]
     if len(few) < len(values) or size_of(entries) > MAX_CONTROLS:
         return part_control(part.as_leaf, zone).text_of(value)
     return entries
@@ -62,7 +62,7 @@ def posted_state(part: Part, data: Mapping[str, Any], name: str, zone: ZoneInfo)
         if name in data:
             return data[name]
         return [
-            Entry(posted_state(part.item, data, below, zone), data.get(f"{below}:was", ""))
+            ListEntry(posted_state(part.item, data, below, zone), data.get(f"{below}:was", ""))
             for below in (f"{name}.{place}" for place in _places(data, name))
         ]
     return part_control(part, zone).posted(data, name)
@@ -132,10 +132,10 @@ def change_lists(part: Part, state: State, command: str, zone: ZoneInfo) -> bool
     return False
 
 
-def _change(part: ListPart, entries: list[Entry], act: str, place: int, zone: ZoneInfo) -> bool:
+def _change(part: ListPart, entries: list[ListEntry], act: str, place: int, zone: ZoneInfo) -> bool:
     if act == "add":
         if may_grow(part, entries, zone):
-            entries.append(Entry(new_state(part, zone)))
+            entries.append(ListEntry(new_state(part, zone)))
         return True
     if place >= len(entries):
         return False
@@ -161,12 +161,12 @@ def default_of(part: Part) -> Any:
     return MISSING
 
 
-def may_grow(part: ListPart, entries: list[Entry], zone: ZoneInfo) -> bool:
+def may_grow(part: ListPart, entries: list[ListEntry], zone: ZoneInfo) -> bool:
     most = min(MAX_ENTRIES, MAX_ENTRIES if part.most is None else part.most)
     return len(entries) < most and size_of(entries) + size_of(new_state(part, zone)) < MAX_CONTROLS
 
 
-def _lists(part: Part, state: State, name: str) -> Iterator[tuple[ListPart, list[Entry], str]]:
+def _lists(part: Part, state: State, name: str) -> Iterator[tuple[ListPart, list[ListEntry], str]]:
     if isinstance(part, Group):
         for key, each in part.parts.items():
             yield from _lists(each, state[key], name_below(name, key))

@@ -5,8 +5,7 @@ JSON Schema (`keywords`), nothing fetched, patterns in linear time, a fixed amou
 behind the check reads `resolved(schema)`, a tree of limited size without references.
 """
 
-from extensions.schemas.checking import problems_of_schema, problems_of_values
-from extensions.schemas.defaults import without_misfits
+from extensions.schemas.checking import problems_of_schema, problems_of_values, without_misfits
 from extensions.schemas.references import resolved
 
 __all__ = ["problems_of_schema", "problems_of_values", "resolved", "without_misfits"]

@@ -1,6 +1,7 @@
 """What is wrong with a `settingsSchema`, and with values under one (contract, section 6: "Manifest", "Settings")."""
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from jsonschema import Draft202012Validator
@@ -9,23 +10,19 @@ from jsonschema.exceptions import ValidationError
 from common.errors import ErrorDetail
 from extensions.json_documents import path_of, problems_of_json
 from extensions.manifest.suggestions import closest, quoted
-from extensions.schemas.defaults import is_present, misfits
-from extensions.schemas.keywords import DIALECT, KEYWORDS, ROOT_KEYWORDS, Problem, Schema
+from extensions.schemas.keywords import DIALECT, KEYWORDS, ROOT_KEYWORDS, Problem, Schema, children
 from extensions.schemas.messages import message_for, words_for_merchants
-from extensions.schemas.patterns import InvalidPattern, compiled
 from extensions.schemas.references import MAX_SUBSCHEMAS, Resolution, resolved
-from extensions.schemas.validator import TooMuchWork, errors_of
+from extensions.schemas.validator import InvalidPattern, TooMuchWork, compiled, errors_of
 
 MAX_PROBLEMS: Final = 100
 MAX_PATTERNS: Final = 100
-
 TOO_MUCH_WORK: Final = "Takes too much work to check. Make the schema simpler."
 UNSUPPORTED: Final = "Is not a keyword of settings schemas. The manifest guide lists those that are; one of your own begins with x-."
 NO_SECRETS: Final = (
     "Settings can't hold secrets: the merchant's page shows them, and shoppers' browsers get those of blocks and embeds. "
     "Ask for secrets on an admin page of your app."
 )
-
 _VALUES: Final = KEYWORDS | ROOT_KEYWORDS
 _NO_CONDITIONS: Final = (
     "Settings schemas have no conditions: show both settings, and say in the description when one counts."
@@ -176,3 +173,55 @@ def _message(error: ValidationError) -> str:
 
 def _first_alternative(error: ValidationError) -> ValidationError:
     return _first_alternative(error.context[0]) if error.context else error
+
+
+# The `default` of each part of a settings schema: it must fit its own part (contract, section 15, "What people typed").
+
+
+def misfits(parts: Sequence[Schema]) -> dict[int, list[ValidationError]]:
+    """The errors of defaults under their own resolved parts, by the place of the part. `absolute_path` begins with that place.
+
+    Required properties may be left out. All checks together have the work of one. Raises `TooMuchWork`.
+    """
+    found = defaultdict(list)
+    for error in errors_of({"prefixItems": list(parts)}, [part["default"] for part in parts]):
+        if is_present(error):
+            found[int(error.absolute_path[0])].append(error)
+    return found
+
+
+def without_misfits(schema: object) -> Schema:
+    """The resolved schema, without the defaults that don't fit.
+
+    For manifests that were saved before these were refused: no merchant can save a form that is filled with them.
+    """
+    tree = resolved(schema)
+    parts = list(_with_default(tree))
+    try:
+        for place in misfits(parts):
+            del parts[place]["default"]
+    except TooMuchWork:
+        pass
+    return tree
+
+
+def is_present(error: ValidationError) -> bool:
+    """Whether an error is about a value that is there. Of alternatives, each must be wrong by such a value."""
+    if error.validator in ("required", "minProperties"):
+        return False
+    if error.validator in ("anyOf", "oneOf") and error.context:
+        return _branches(error.context) == _branches(filter(is_present, error.context))
+    return True
+
+
+def _branches(errors: Iterable[ValidationError]) -> set[str | int]:
+    """Which alternatives the errors are of. A `false` among them has no place: no value is right for it."""
+    return {error.schema_path[0] for error in errors if error.schema_path}
+
+
+def _with_default(tree: Schema) -> Iterator[Schema]:
+    if "default" in tree:
+        yield tree
+    for _, part in children(tree):
+        if isinstance(part, dict):
+            yield from _with_default(part)

@@ -6,27 +6,29 @@ Every keyword that is applied to a value costs a unit, and one more for each ent
 that it may look at. Ordinary settings cost some thousands.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from fractions import Fraction
 from itertools import islice
 from typing import Any, Final
 
+import re2
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import create
 
 from extensions.schemas.formats import CHECKER
 from extensions.schemas.keywords import KEYWORDS, Schema
-from extensions.schemas.patterns import compiled
 
+MAX_PATTERN: Final = 1000
+PATTERN_MEMORY: Final = 512 * 1024  # bytes for one compiled pattern and its states
+_UNICODE_ESCAPE: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u([0-9a-fA-F]{4})")
 UNITS: Final = 100_000  # about a second of one core, at most
 TEXT_PER_UNIT: Final = 256
 MAX_ERRORS: Final = 1000
-
 Keyword = Callable[[Any, Any, Any, Any], Any]
 Errors = Iterator[ValidationError]
-
 _left: ContextVar[int] = ContextVar("units left")
 
 
@@ -142,3 +144,41 @@ _LIBRARY: Final = {name: rule for name, rule in Draft202012Validator.VALIDATORS.
 _Validator: Final = create(
     {}, {name: _paid(rule) for name, rule in (_LIBRARY | _OWN).items() if name != "$ref"}
 )
+
+
+# Patterns of third parties, matched by RE2: in time that is linear in the text, whatever the pattern.
+#
+# JSON Schema has ECMA-262 patterns. RE2 supports those that need no backtracking: no look-ahead, look-behind
+# or back-references.
+
+
+class InvalidPattern(ValueError):
+    """A pattern that is refused; `str()` of it says why."""
+
+
+def _options() -> Any:
+    options = re2.Options()
+    options.max_mem = PATTERN_MEMORY
+    options.log_errors = False
+    return options
+
+
+RE2_OPTIONS: Final = _options()
+
+
+def compiled(pattern: str) -> Any:
+    """Raises `InvalidPattern`. The library caches the last ones."""
+    if len(pattern) > MAX_PATTERN:
+        raise InvalidPattern(f"A pattern may have at most {MAX_PATTERN:,} characters.")
+    try:
+        return re2.compile(_UNICODE_ESCAPE.sub(r"\1\\x{\2}", pattern), RE2_OPTIONS)
+    except re2.error as error:
+        raise InvalidPattern(_message(error)) from None
+
+
+def _message(error: Exception) -> str:
+    reason = error.args[0] if error.args else b""
+    return (
+        "Is not a pattern that RE2 can match: look-ahead, look-behind, back-references and counts above 1,000 are not "
+        f"supported. RE2 reports: {reason.decode(errors='replace')[:200]}."
+    )

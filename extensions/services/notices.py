@@ -1,18 +1,13 @@
 """Mails to merchants about installed apps: what an app asks for since an approval, and apps that keep failing."""
 
 import hashlib
-import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
-from django.core.mail import EmailMessage, get_connection
-from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -20,8 +15,9 @@ from django.utils import timezone
 
 from accounts.access import people_of
 from accounts.enums import MailKind
-from accounts.services.profile import wants_mail
-from common.mails.letters import letter
+from accounts.models import Mail
+from accounts.services import outbox
+from common.mails.letters import Letter, letter
 from extensions.in_store.app_status import statuses_of
 from extensions.in_store.capabilities import capabilities_of
 from extensions.models import Breaker, ExtensionState, MerchantNotice, ReachRequest
@@ -34,19 +30,13 @@ from stores.letterhead import merchant_frame
 from webhooks.health import failing
 from webhooks.models import Webhook
 
-log = logging.getLogger(__name__)
-
 MAILS_AT_ONCE: Final = 100  # one approval, or one app's outage, may concern a hundred thousand installations
 SKIPPED_FOR: Final = timedelta(hours=1)  # after which checkout without the app is worth a mail
 ONE_MAIL_IN: Final = timedelta(hours=24)  # about trouble of one installation
 
 
 def notify_merchants(*, now: datetime | None = None) -> int:
-    """Mail what is due. Returns the number of mails.
-
-    What was mailed is saved first and the mail sent on commit, so that a merchant never gets it twice. A failing mail
-    server is logged, and the pages under `/merchant/` still show everything.
-    """
+    """Have mails sent about what is due, in the transaction that notes it. Returns the number of installations."""
     now = now or timezone.now()
     sent = 0
     for step in (_ask, _warn):
@@ -114,13 +104,15 @@ def _ask(now: datetime) -> int:
         return 0
     MerchantNotice.objects.filter(pk__in=ids).update(is_due=False)
     Installation.objects.filter(pk__in=ids, needs_reconsent=True).update(reconsent_notified_at=now)
-    transaction.on_commit(partial(_mail, ids, MailKind.PERMISSION_QUESTIONS, _question))
+    _post(ids, MailKind.PERMISSION_QUESTIONS)
     return len(ids)
 
 
-def _question(installation: Installation) -> EmailMessage | None:
+@outbox.writes(MailKind.PERMISSION_QUESTIONS)
+def _question(mail: Mail) -> Letter | None:
     """None if nothing is asked any more."""
-    if not installation.is_active:
+    installation = _installation_of(mail)
+    if installation is None or not installation.is_active:
         return None
     scopes = installation.asked_scopes if installation.needs_reconsent else []
     capabilities = requested_capabilities(installation)
@@ -136,7 +128,7 @@ def _question(installation: Installation) -> EmailMessage | None:
         "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/permissions/",
     }
     subject = f"{app.name} asks for more permissions in {business.name}"
-    return _letter(subject, "extensions/mail/question.txt", context, installation)
+    return _letter(mail, subject, "extensions/mail/question.txt", context, installation)
 
 
 # Apps that keep failing
@@ -159,7 +151,7 @@ def _warn(now: datetime) -> int:
         unique_fields=["installation"],
         update_fields=["trouble_mailed_at"],
     )
-    transaction.on_commit(partial(_mail, sorted(still), MailKind.FAILING_APPS, partial(_trouble, now)))
+    _post(sorted(still), MailKind.FAILING_APPS)
     return len(still)
 
 
@@ -191,9 +183,13 @@ def _unmailed(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:
     return found.order_by("installation").values_list("installation", flat=True).distinct()
 
 
-def _trouble(now: datetime, installation: Installation) -> EmailMessage | None:
+@outbox.writes(MailKind.FAILING_APPS)
+def _trouble(mail: Mail) -> Letter | None:
     """None if it recovered in the meantime."""
-    status = statuses_of([installation], now)[installation.pk]
+    installation = _installation_of(mail)
+    if installation is None:
+        return None
+    status = statuses_of([installation], timezone.now())[installation.pk]
     if not status.is_in_trouble:
         return None
     app, business = installation.app_fields, installation.business
@@ -207,59 +203,34 @@ def _trouble(now: datetime, installation: Installation) -> EmailMessage | None:
     }
     subject = f"{app.name} is having trouble in {business.name}"
     with timezone.override(business.timezone):
-        return _letter(subject, "extensions/mail/trouble.txt", context, installation)
+        return _letter(mail, subject, "extensions/mail/trouble.txt", context, installation)
 
 
-# Sending
+# Writing
+
+
+def _post(ids: Sequence[UUID], kind: MailKind) -> None:
+    """To the owners and managers who want them. Each mail is written when it is sent, if its merchant still has to know."""
+    rows = Installation.objects.filter(pk__in=ids).select_related("business__owner").order_by("id")
+    found = list(rows.defer("webhook_secret"))
+    people = people_of([installation.business for installation in found])
+    outbox.post_in_bulk(
+        (
+            (person.email, installation.pk)
+            for installation in found
+            for person in outbox.wanting(people[installation.business_id], kind)
+        ),
+        kind=kind,
+    )
+
+
+def _installation_of(mail: Mail) -> Installation | None:
+    rows = Installation.objects.select_related(*with_versions(), "business__owner").defer("webhook_secret")
+    return rows.filter(pk=mail.about_id).first()
 
 
 def _letter(
-    subject: str, template: str, context: Mapping[str, Any], installation: Installation
-) -> EmailMessage:
-    store = installation.business
-    frame = merchant_frame(store)
-    return letter(subject=subject, to=store.owner.email, template=template, context=context, frame=frame)
-
-
-def _mail(ids: Iterable[UUID], kind: MailKind, write: Any) -> None:
-    """Send the mails over one connection, to the owners and managers. Closed accounts and those that muted them get none."""
-    rows = Installation.objects.filter(pk__in=list(ids)).order_by("id").defer("webhook_secret")
-    found = list(rows.select_related(*with_versions(), "business__owner"))
-    people = people_of([each.business for each in found])
-    wanted = {
-        each: [person.email for person in people[each.business_id] if wants_mail(person, kind)]
-        for each in found
-    }
-    letters = [
-        (installation, addressed)
-        for installation, addresses in wanted.items()
-        for addressed in _addressed(write(installation) if addresses else None, addresses)
-    ]
-    if not letters:
-        return
-    try:
-        with get_connection() as connection:
-            for installation, letter in letters:
-                _send(letter, installation, connection)
-    except Exception:
-        log.exception("The mail server failed: %s mails to merchants were not sent.", len(letters))
-
-
-def _addressed(letter: EmailMessage | None, addresses: Iterable[str]) -> Iterator[EmailMessage]:
-    """One of the letter for each address, so that no person reads another's."""
-    for address in addresses if letter else ():
-        each = copy(letter)
-        assert each is not None
-        each.to = [address]
-        yield each
-
-
-def _send(letter: EmailMessage, installation: Installation, connection: BaseEmailBackend) -> None:
-    """Send one mail. A refused address must not keep the others from getting theirs.
-
-    The error's text names the address, so only its class is logged.
-    """
-    try:
-        connection.send_messages([letter])
-    except Exception as error:
-        log.error("A merchant of installation %s got no mail: %s", installation.pk, type(error).__name__)
+    mail: Mail, subject: str, template: str, context: Mapping[str, Any], installation: Installation
+) -> Letter:
+    frame = merchant_frame(installation.business)
+    return letter(subject=subject, to=mail.to, template=template, context=context, frame=frame)

@@ -4,6 +4,8 @@ Each is looked at once an hour, after the approval at once, and every five minut
 """
 
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from time import monotonic
@@ -12,19 +14,25 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q, QuerySet, TextChoices
 from django.utils import timezone
 
+from accounts.enums import MailKind
+from accounts.models import User
+from accounts.services.outbox import post_each
+from common.db.rows import for_each
 from common.db.transactions import forbid_transaction
+from common.mails.letters import Letter, letter
 from common.processes.background import enqueue_after_commit
 from extensions.enums import EmbedKind, ExtensionType
 from extensions.models import LiveDefinition, ScriptChange, WatchedScript
 from extensions.script_content import NOT_ASKED, Content, Source, fetch
-from extensions.services.script_mails import News, mail_news
 from installations.models import Installation
+from marketplace.access import people_to_notify
 from marketplace.models import App
 from stores.addresses import store_origin
 
+TEMPLATE: Final = "extensions/mail/script.txt"
 EVERY: Final = timedelta(
     minutes=58
 )  # and within the minute a task begins, so that a change is noticed within the hour
@@ -34,6 +42,36 @@ WORKS_FOR: Final = 40.0  # seconds in which a task begins another request, of at
 KEPT_CHANGES: Final = 100  # of a script
 MAILS_IN: Final = timedelta(hours=24)
 PIN_MAILS: Final = 4  # about a script's pins in that time; and one about changes
+
+
+# Mails developers about a script of their app that serves something else.
+
+
+class News(TextChoices):
+    """What a look at a script found."""
+
+    CHANGED = "CHANGED", "{app}: a script has changed"
+    DOES_NOT_MATCH = "DOES_NOT_MATCH", "{app}: a script isn’t on stores’ pages any more"
+    MATCHES_AGAIN = "MATCHES_AGAIN", "{app}: a script is on stores’ pages again"
+
+
+def mail_news(script: WatchedScript, news: News) -> None:
+    """For the transaction of the look. The portal shows the same."""
+    app = script.app
+    context = script_context(script, app.name, app.slug, news)
+    subject = str(news.label).format(app=app.name)
+
+    def write(person: User) -> Letter:
+        return letter(
+            subject=subject, to=person.email, template=TEMPLATE, context=context | {"person": person}
+        )
+
+    post_each(people_to_notify(app), write, kind=MailKind.CHECKS)
+
+
+def script_context(script: WatchedScript, name: str, slug: str, news: News) -> dict[str, Any]:
+    page = f"{settings.BASE_URL}/portal/apps/{slug}/scripts/"
+    return {"script": script, "app_name": name, "news": news.value, "page": page}
 
 
 # Which are in force
@@ -59,8 +97,8 @@ def find_scripts(*, app: App | None = None, now: datetime | None = None) -> None
             WatchedScript.objects.filter(pk=known[key].pk).update(
                 is_in_force=False, pins=[], is_unmatched=False, told_unmatched=[]
             )
-    for key in known.keys() & in_force.keys():
-        _update(known[key], in_force[key], now)
+    both = sorted(known.keys() & in_force.keys())
+    for_each(both, lambda key: _update(known[key], in_force[key], now), task="find_scripts")
     new = in_force.keys() - known.keys()
     WatchedScript.objects.bulk_create(
         (
@@ -88,6 +126,7 @@ def _in_force(app: App | None) -> dict[tuple[UUID, str], list[str]]:
     return {key: sorted(pins) for key, pins in found.items()}
 
 
+@transaction.atomic
 def _update(row: WatchedScript, pins: list[str], now: datetime) -> None:
     changes: dict[str, Any] = {}
     if row.pins != pins:
@@ -108,15 +147,45 @@ def look_at_due(*, now: datetime | None = None) -> int:
     forbid_transaction()
     until, looked = monotonic() + WORKS_FOR, 0
     while monotonic() < until and (due := _due(now or timezone.now())):
-        sources = {row.pk: Source(row.url, row.app_id, page_with(row.app)) for row in due.values()}
-        for pk, content in fetch(sources, until=until):
-            at = now or timezone.now()
-            if content is NOT_ASKED:
-                WatchedScript.objects.filter(pk=pk).update(due_at=at + SOONER)
-            else:
-                record(script=due[pk], content=content, now=at)
-                looked += 1
+        sources: dict[UUID, Source] = {}
+        for_each(due.values(), partial(_prepare, sources, now), task="look_at_scripts")
+        found = fetch(sources, until=until)
+        looked += for_each(
+            ((due[pk], content) for pk, content in found),
+            partial(_see_or_put_off, now),
+            task="look_at_scripts",
+        )
     return looked
+
+
+def _prepare(sources: dict[UUID, Source], now: datetime | None, row: WatchedScript) -> None:
+    with _put_off_where_it_fails(row, now):
+        sources[row.pk] = Source(row.url, row.app_id, page_with(row.app))
+
+
+def _see_or_put_off(now: datetime | None, seen: tuple[WatchedScript, Content]) -> bool:
+    """Whether it was looked at."""
+    row, content = seen
+    if content is NOT_ASKED:
+        _put_off(row, now)
+        return False
+    with _put_off_where_it_fails(row, now):
+        record(script=row, content=content, now=now or timezone.now())
+    return True
+
+
+@contextmanager
+def _put_off_where_it_fails(row: WatchedScript, now: datetime | None) -> Iterator[None]:
+    """So that this run doesn't find it again."""
+    try:
+        yield
+    except Exception:
+        _put_off(row, now)
+        raise
+
+
+def _put_off(row: WatchedScript, now: datetime | None) -> None:
+    WatchedScript.objects.filter(pk=row.pk).update(due_at=(now or timezone.now()) + SOONER)
 
 
 def _due(now: datetime) -> dict[UUID, WatchedScript]:
@@ -146,7 +215,7 @@ def record(*, script: WatchedScript, content: Content, now: datetime) -> None:
     else:
         is_change = _see(row, content, now)
         if news := _pin_news(row, now) or (_change_news(row, now) if is_change else None):
-            transaction.on_commit(partial(mail_news, row, news))
+            mail_news(row, news)
     row.due_at = now + _until_next(row, now)
     row.save()
 

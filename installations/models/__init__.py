@@ -7,10 +7,9 @@ from installations.models.installations import (
     Installation,
     InstallationQuerySet,
     is_in_release,
+    not_in_rows,
     running,
     usable,
-    version_id_run,
-    version_run,
     with_versions,
 )
 
@@ -23,9 +22,8 @@ __all__ = [
     "Installation",
     "InstallationQuerySet",
     "is_in_release",
+    "not_in_rows",
     "running",
     "usable",
-    "version_id_run",
-    "version_run",
     "with_versions",
 ]

@@ -3,6 +3,7 @@
 from django.db import models
 
 from accounts.models import User
+from common import lengths
 from common.ids import new_id
 from installations.enums import HistoryKind
 from installations.models.installations import Installation
@@ -31,7 +32,7 @@ class HistoryEntry(models.Model):
         default=list,
         help_text="What was granted from then on, where that was decided; at the end, what was held.",
     )
-    note = models.CharField(max_length=200, blank=True)
+    note = models.CharField(max_length=lengths.NOTE, blank=True)
 
     class Meta:
         verbose_name_plural = "history entries"

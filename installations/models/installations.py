@@ -1,7 +1,6 @@
 """Installations of apps in stores, with their credentials, and which version a store runs."""
 
 from datetime import datetime, timedelta
-from typing import TypeVar
 from uuid import UUID
 
 from django.conf import settings
@@ -20,11 +19,8 @@ SCOPE_FIELDS = (
     "app", "business", "is_test", "is_review", "granted_scopes", "narrowed_scopes", "paused_at", "uninstalled_at",
     "is_own", "installed_by", "business__is_sandbox",
     "app__scopes", "app__webhook_url", "app__webhook_events", "app__suspended_at",
-    "app__deleted_at", "followed_version",
-    "app__approved_version", "app__rolling_version", "app__earlier_version",
-    "app__approved_version__scopes", "app__approved_version__webhook_url",
-    "app__rolling_version__scopes", "app__rolling_version__webhook_url",
-    "app__earlier_version__scopes", "app__earlier_version__webhook_url",
+    "app__deleted_at", "app__approved_version", "app__rolling_version", "app__approved_version__scopes",
+    "runs", "runs__scopes", "runs__webhook_url",
 )  # fmt: skip
 
 
@@ -50,40 +46,22 @@ def running(prefix: str = "", app: str = "app__") -> models.Q:
 
 
 def with_versions(prefix: str = "") -> tuple[str, ...]:
-    """What `select_related` reads for `Installation.version`, by the path to the installation."""
-    return tuple(f"{prefix}app__{name}_version" for name in ("approved", "rolling", "earlier"))
+    """The versions that `select_related` reads: the one that the store runs and the listed one, by the path to the installation."""
+    return f"{prefix}runs", f"{prefix}app__approved_version"
+
+
+def not_in_rows(prefix: str) -> list[str]:
+    """What `defer` leaves out for a list whose rows name a store, by the path to the installation: most columns of it and of the store."""
+    shown = {"id", "app", "business", "is_test", "paused_at", "business__id", "business__name"}
+    fields = [field.name for field in Installation._meta.concrete_fields]
+    fields += [f"business__{field.name}" for field in Business._meta.concrete_fields]
+    return [f"{prefix}{name}" for name in fields if name not in shown]
 
 
 def is_in_release(installation: str = "", app: str = "app__") -> Case:
     """`Installation.is_in_release` in SQL, by the paths to the installation and to its app."""
-    reached = {f"{installation}followed_version": models.F(f"{app}rolling_version")}
+    reached = {f"{installation}runs": models.F(f"{app}rolling_version")}
     return Case(When(**reached, then=True), default=False, output_field=models.BooleanField())
-
-
-Version = TypeVar("Version")
-
-
-def version_run(
-    *, rolling: UUID | None, followed: UUID | None, approved: Version, new: Version, earlier: Version
-) -> Version:
-    """The rule by which a store runs one of three versions, or what a query read of each.
-
-    `rolling` is the id of the version whose release is open, if any, `followed` that of the version that the store followed last.
-    """
-    if rolling is None:
-        return approved
-    return new if followed == rolling else earlier
-
-
-def version_id_run() -> Case:
-    """The id of `Installation.version` in SQL."""
-    rolling = models.F("app__rolling_version")
-    return Case(
-        When(app__rolling_version=None, then=models.F("app__approved_version")),
-        When(followed_version=rolling, then=rolling),
-        default=models.F("app__earlier_version"),
-        output_field=models.UUIDField(),
-    )
 
 
 class InstallationQuerySet(models.QuerySet["Installation"]):
@@ -105,9 +83,9 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
         follows_working_copy = models.Q(is_test=True) & RUNS_WORKING_COPY
         narrowed = models.Q(narrowed_scopes__isnull=True) | models.Q(HasItem("narrowed_scopes", scope))
         own = narrowed & models.Q(HasItem("app__scopes", scope))
-        reached = models.Q(followed_version=models.F("app__rolling_version"))
+        reached = models.Q(runs=models.F("app__rolling_version"))
         newest = ~reached & models.Q(HasItem("app__approved_version__scopes", scope))
-        released = reached & models.Q(HasItem("app__rolling_version__scopes", scope))
+        released = reached & models.Q(HasItem("runs__scopes", scope))
         agreed = models.Q(HasItem("granted_scopes", scope)) & (newest | released)
         return self.filter((follows_working_copy & own) | (~follows_working_copy & agreed))
 
@@ -164,6 +142,13 @@ class Installation(models.Model):
         blank=True,
         help_text="What the version that was shown at the consent asked for and the app did not name. It is not asked for again.",
     )
+    lost_scopes = models.JSONField(
+        default=dict,
+        db_default={},
+        blank=True,
+        editable=False,
+        help_text="What the newest version took of the granted scopes, by its id: it returns if the version is taken back.",
+    )
     consented_at = models.DateTimeField(
         default=timezone.now,
         help_text="When somebody agreed to these terms; the exchange of the code may have come later.",
@@ -176,14 +161,15 @@ class Installation(models.Model):
         related_name="agreed_by",
         help_text="The approved version whose scripts, widgets and hooks the merchant agreed to; empty on the developer's own sandbox.",
     )
-    followed_version = models.ForeignKey(
+    runs = models.ForeignKey(
         AppVersion,
         on_delete=models.PROTECT,
         null=True,
         blank=True,
         related_name="+",
         db_index=False,
-        help_text="The approved version that it followed last. While a release is open, only those that followed its version run it.",
+        db_column="followed_version_id",
+        help_text="The approved version that the store runs; empty before the first approval. A test install may run the working copy instead.",
     )
     followed_at = models.DateTimeField(null=True, blank=True, help_text="Since when it runs that version.")
     earlier_agreed_version = models.ForeignKey(
@@ -204,6 +190,7 @@ class Installation(models.Model):
         null=True,
         blank=True,
         related_name="+",
+        db_index=False,
         help_text="The approved version that the merchant last said no to.",
     )
     reconsent_notified_at = models.DateTimeField(
@@ -237,6 +224,11 @@ class Installation(models.Model):
                 fields=["app"],
                 condition=models.Q(needs_reconsent=True, uninstalled_at=None),
                 name="installation_to_agree",
+            ),
+            models.Index(
+                fields=["app"],
+                condition=models.Q(uninstalled_at__isnull=False),
+                name="installation_over",
             ),
             # For figures of an app, which read nothing else of a row.
             models.Index(
@@ -300,30 +292,9 @@ class Installation(models.Model):
         return self.business_id if self.is_own else None
 
     @property
-    def version(self) -> AppVersion | None:
-        """The approved version that the store runs; None before the first approval. A test install may run the working copy
-        instead (`follows_working_copy`). The same rule in SQL: `version_id_run`.
-
-        Whatever differs between two versions asks here: Webhook URL, scopes, what its merchant is asked for.
-        """
-        app = self.app
-        if app.rolling_version_id is None:  # the others aren't read then
-            return app.approved_version
-        return version_run(
-            rolling=app.rolling_version_id,
-            followed=self.followed_version_id,
-            approved=app.approved_version,
-            new=app.rolling_version,
-            earlier=app.earlier_version,
-        )
-
-    @property
     def is_in_release(self) -> bool:
         """Whether a release is open whose version it runs already. The same rule in SQL: `is_in_release`."""
-        return (
-            self.app.rolling_version_id is not None
-            and self.followed_version_id == self.app.rolling_version_id
-        )
+        return self.runs_id is not None and self.runs_id == self.app.rolling_version_id
 
     @property
     def app_fields(self) -> AppFields:
@@ -334,16 +305,16 @@ class Installation(models.Model):
     @property
     def shown_version(self) -> str:
         """The number of the version that the store runs, for people."""
-        runs = None if self.follows_working_copy else self.version
+        runs = None if self.follows_working_copy else self.runs
         return self.app.version if runs is None else runs.version
 
     @property
     def offered_scopes(self) -> list[str]:
         """What its merchant may grant: the scopes of its version, without those that an open release removes."""
-        if self.version is None:
+        if self.runs is None:
             return []
         newest = self.app.newest_version
-        kept = self.version.scopes if newest is None else set(self.version.scopes) & set(newest.scopes)
+        kept = self.runs.scopes if newest is None else set(self.runs.scopes) & set(newest.scopes)
         return in_order(kept)
 
     @property
@@ -365,15 +336,15 @@ class Installation(models.Model):
     @property
     def is_behind(self) -> bool:
         """Whether its merchant agreed to another version's reach than that of the version it runs, which may ask for more."""
-        return self.version is not None and self.agreed_version_id not in (None, self.version.pk)
+        return self.runs_id is not None and self.agreed_version_id not in (None, self.runs_id)
 
     @property
     def approved_scopes(self) -> list[str]:
         """The scopes that its token may have been granted: those of the listed version, since a scope that a version removes is lost
         everywhere with its approval. A store that a release has reached keeps its version's, also while that is halted.
         """
-        if self.is_in_release and self.app.rolling_version is not None:
-            return self.app.rolling_version.scopes
+        if self.is_in_release and self.runs is not None:
+            return self.runs.scopes
         return self.app.approved_scopes
 
     @property
@@ -394,4 +365,4 @@ class Installation(models.Model):
         """The app's Webhook URL as this installation sees it; empty where there is none."""
         if self.follows_working_copy:
             return self.app.webhook_url
-        return self.version.webhook_url if self.version else ""
+        return self.runs.webhook_url if self.runs else ""

@@ -40,7 +40,7 @@ def approve_scopes(
     """
     lock_app(installation.app)  # no approval until this is written
     found = _locked(installation, user)
-    if version is not None and version != found.version:
+    if version is not None and version != found.runs:
         raise Conflict("The app has a newer version. Review what it asks for now.")
     offered = found.offered_scopes
     granted = offered if scopes is None else scopes
@@ -61,9 +61,9 @@ def decline_scopes(*, installation: Installation, user: User, now: datetime | No
     """
     now = now or timezone.now()
     found = _locked(installation, user)
-    is_new = found.is_behind and found.declined_version != found.version
+    is_new = found.is_behind and found.declined_version_id != found.runs_id
     if is_new or ((found.needs_reconsent or found.is_behind) and not found.rests_after_decline(now)):
-        found.reconsent_declined_at, found.declined_version = now, found.version
+        found.reconsent_declined_at, found.declined_version = now, found.runs
         found.save(update_fields=["reconsent_declined_at", "declined_version"])
         history.record(installation=found, kind=HistoryKind.DECLINED, at=now, by=user)
     return found

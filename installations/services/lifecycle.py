@@ -24,9 +24,9 @@ from marketplace.scopes import in_order
 # The columns that a consent decides, and those of a token.
 TERMS = (
     "is_test", "is_own", "granted_scopes", "narrowed_scopes", "left_out_scopes", "agreed_version_id",
-    "needs_reconsent", "reconsent_declined_at", "followed_version_id",
+    "needs_reconsent", "reconsent_declined_at", "runs_id",
 )  # fmt: skip
-CONSENT = (*TERMS, "followed_at", "earlier_agreed_version_id", "consented_at")
+CONSENT = (*TERMS, "followed_at", "earlier_agreed_version_id", "lost_scopes", "consented_at")
 TOKEN = ("token_digest", "ended_token_digest", "token_hint", "token_issued_at")
 
 
@@ -147,14 +147,14 @@ def end_token(*, installation: Installation, now: datetime) -> None:
 def follow_version(installation: Installation, version: AppVersion, at: datetime) -> None:
     """Let a locked installation run a version from a moment on, and remember what it had agreed to before. The caller saves it."""
     installation.earlier_agreed_version_id = installation.agreed_version_id
-    installation.followed_version, installation.followed_at = version, at
+    installation.runs, installation.followed_at = version, at
 
 
 def _create(app: App, business: Business, by: User, terms: Terms, now: datetime) -> Issued:
     made = Installation(
         app=app, business=business, installed_by=by, installed_at=now, is_review=terms.is_review
     )
-    made.followed_version, made.followed_at = app.approved_version, now
+    made.runs, made.followed_at = app.approved_version, now
     _put(terms, made, now)
     made.webhook_secret = new_webhook_secret(test=terms.is_test)
     token = _set_token(made, now)
@@ -185,8 +185,8 @@ def _put(terms: Terms, installation: Installation, now: datetime) -> None:
     installation.is_test, installation.is_own = terms.is_test, terms.is_own
     installation.granted_scopes = in_order(terms.granted_scopes)
     installation.narrowed_scopes = None if narrowed is None else in_order(narrowed)
-    installation.left_out_scopes = in_order(terms.left_out_scopes)
-    agreed = terms.agreed_version or installation.version
+    installation.left_out_scopes, installation.lost_scopes = in_order(terms.left_out_scopes), {}
+    agreed = terms.agreed_version or installation.runs
     installation.agreed_version = None if installation.runs_working_copy else agreed
     installation.needs_reconsent = bool(installation.asked_scopes) and not terms.is_test
     installation.reconsent_declined_at = None
@@ -194,9 +194,10 @@ def _put(terms: Terms, installation: Installation, now: datetime) -> None:
 
 
 def _come_in(installation: Installation, version: AppVersion, now: datetime) -> None:
-    """A store whose merchant agreed to the version that is being released runs it before its step. None comes in while it is halted."""
+    """A store whose merchant agreed to the newest version runs it, also before its step of a release. None comes in while that is halted."""
     app = installation.app
-    if version.pk == app.rolling_version_id == app.approved_version_id and not installation.is_in_release:
+    is_newest = version.pk == app.approved_version_id and app.rolling_version_id in (None, version.pk)
+    if is_newest and installation.runs_id != version.pk:
         follow_version(installation, version, now)
 
 
@@ -207,7 +208,7 @@ def _with_earlier(terms: Terms, installation: Installation, shown: AppVersion) -
     granted = set(terms.granted_scopes)
     if terms.narrowed_scopes is None:
         granted |= set(installation.granted_scopes) & set(installation.approved_scopes)
-    agreed = installation.version if installation.agreed_version_id and not installation.is_behind else shown
+    agreed = installation.runs if installation.agreed_version_id and not installation.is_behind else shown
     return replace(terms, granted_scopes=in_order(granted), agreed_version=agreed)
 
 

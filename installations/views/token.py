@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.utils.decorators import method_decorator
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_post_parameters
@@ -17,13 +17,14 @@ from django.views.generic import View
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from oauth2_provider.views.mixins import OAuthLibMixin
 
-from common.errors import ERROR_CODE_HEADER, default_code, error_body
+from common import lengths
+from common.errors import ERROR_CODE_HEADER, Invalid, default_code, error_body
 from common.rest.errors import code_of, headers_of, status_and_message
 from common.rest.schema import problem
 from common.web.limits.auth_limits import limit_by_address
 from common.web.middleware.form_bodies import FORM, check_form
 from installations import code_replay
-from installations.oauth import CodeUsedAgain, WrongRedirectUri
+from installations.oauth import CodeInUse, CodeUsedAgain, WrongRedirectUri
 from installations.serializers import (
     CodeExchangeSerializer,
     OAuthErrorSerializer,
@@ -110,6 +111,12 @@ class ClientView(OAuthLibMixin, View, ABC):
         return response
 
 
+def _check_lengths(parameters: QueryDict) -> None:
+    for name, value in parameters.items():
+        if len(str(value)) > lengths.TOKEN:
+            raise Invalid(f"{name[:100]} may have at most {lengths.TOKEN:,} characters.")
+
+
 def _has_space(request: HttpRequest) -> bool:
     """Whether the client secret that came has white space around it, as one that was copied may have."""
     scheme, _, encoded = request.headers.get("Authorization", "").partition(" ")
@@ -142,6 +149,7 @@ class TokenView(ClientView):
         This installs the app. Client ID and secret may be in the body instead of the header.
         """
         limit_by_address(request, "token-exchange")  # first, so that a form that can't be read counts
+        _check_lengths(request.POST)
         with code_replay.use_of(request.POST.get("code", "")) as use:
             if refusal := self.unreadable(request):
                 return refusal
@@ -150,6 +158,11 @@ class TokenView(ClientView):
             except CodeUsedAgain as again:
                 if use.is_replay(again.used_at):
                     authorization.end_token(grant=again.grant)
+                return self.refusal(400, "invalid_grant", INVALID_GRANT)
+            except CodeInUse:
+                if use.is_alone():
+                    raise
+                # A 503 would ask for a later use, which ends the token of the first.
                 return self.refusal(400, "invalid_grant", INVALID_GRANT)
             except WrongRedirectUri as wrong:
                 authorization.note_redirect_uri(grant=wrong.grant, redirect_uri=wrong.redirect_uri)
@@ -188,6 +201,7 @@ class RevokeView(ClientView):
         Uninstalls the app (RFC 7009). An unknown token is a 200 too.
         """
         limit_by_address(request, "revocation")
+        _check_lengths(request.POST)
         if refusal := self.unreadable(request):
             return refusal
         _, _, body, status = self.create_revocation_response(request)

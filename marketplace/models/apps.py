@@ -177,6 +177,12 @@ class App(AppFields, AbstractApplication):
     )
     client_secret_hint = models.CharField(max_length=8, blank=True)
     client_secret_issued_at = models.DateTimeField(null=True, blank=True)
+    developer_left_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="When a developer last left who may know this client secret. Empty once it is regenerated, or kept.",
+    )
     created_at = models.DateTimeField(default=timezone.now, db_default=Now(), editable=False)
     updated_at = models.DateTimeField(default=timezone.now, db_default=Now(), editable=False)
 

@@ -6,6 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.models import User
+from common.db.leases import LeaseField
 from common.ids import new_id
 from marketplace.enums import ReleaseMode, ReviewKind, SubmissionStatus
 from marketplace.models.apps import App, AppVersion
@@ -20,7 +21,7 @@ class Submission(models.Model):
 
     `checks` are the results of the last automatic checks, empty before: `{"at": "2026-11-20T15:04:05.123Z",
     "results": [{"title": "Pictures", "evidence": [{"outcome": "WARN", "text": "..."}]}]}`. `checks_due_at` is when they
-    run next: the time of the submission, and moved on by the process that runs them; null once there are results.
+    run next: the time of the submission, then the end of the lease of the worker that runs them; null once there are results.
 
     `risk` orders the queue, the highest first; `risk_reasons` are its parts: `[{"weight": 3, "text": "New script"}]`.
     """
@@ -39,17 +40,12 @@ class Submission(models.Model):
     release = models.CharField(
         max_length=5, choices=ReleaseMode.choices, default=ReleaseMode.ALL, db_default=ReleaseMode.ALL
     )
-    shadow = models.BooleanField(
-        default=False,
-        db_default=False,
-        help_text="Whether its hooks are asked beside those that stores run, while its release rolls.",
-    )
     submitted_at = models.DateTimeField(default=timezone.now, editable=False)
     reviewer = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     held_since = models.DateTimeField(null=True, blank=True)
     findings = models.JSONField(default=dict, blank=True)
     checks = models.JSONField(default=dict, blank=True)
-    checks_due_at = models.DateTimeField(null=True, blank=True, editable=False)
+    checks_due_at = LeaseField(null=True, blank=True, editable=False)
     checks_tries = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)
     risk = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)
     risk_reasons = models.JSONField(default=list, db_default=[], blank=True, editable=False)

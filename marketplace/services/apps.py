@@ -143,7 +143,10 @@ def rotate_client_secret(*, app: App, by: User, now: datetime | None = None) -> 
     locked = lock_app(app)
     require_role(locked, by)
     secret = _set_client_secret(locked, now or timezone.now())
-    locked.save(update_fields=["client_secret", "client_secret_hint", "client_secret_issued_at"])
+    locked.developer_left_at = None
+    locked.save(
+        update_fields=["client_secret", "client_secret_hint", "client_secret_issued_at", "developer_left_at"]
+    )
     security_log.record(
         user_id=locked.developer_id,
         kind=SecurityEventKind.CLIENT_SECRET_ROTATED,
@@ -151,6 +154,15 @@ def rotate_client_secret(*, app: App, by: User, now: datetime | None = None) -> 
         actor=by,
     )
     return secret
+
+
+@transaction.atomic
+def keep_client_secret(*, app: App, by: User) -> None:
+    """Close the offer to regenerate the client secret after a developer left (contract, section 11)."""
+    locked = lock_app(app)
+    require_role(locked, by)
+    locked.developer_left_at = None
+    locked.save(update_fields=["developer_left_at"])
 
 
 def _end(locked: App, now: datetime) -> None:

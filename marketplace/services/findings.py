@@ -10,6 +10,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.models import User
+from common.db.leases import take
 from common.errors import Conflict
 from common.times import iso
 from marketplace.enums import SubmissionStatus
@@ -46,7 +47,7 @@ def claim_checks(*, submission_id: UUID | str, now: datetime | None = None) -> S
     """
     now = now or timezone.now()
     due = _with_due_checks(now).filter(pk=submission_id)
-    if not due.update(checks_due_at=now + CHECKS_LEASE, checks_tries=F("checks_tries") + 1):
+    if not take(due, lasts=CHECKS_LEASE, now=now, checks_tries=F("checks_tries") + 1):
         return None
     return Submission.objects.select_related("app__developer", "app__icon").get(pk=submission_id)
 

@@ -1,7 +1,7 @@
 """The lock on an app's row, which every change of an app acquires before any other lock.
 
-Everywhere, locks are taken in the order authorization code, app, submission or version, business, installation. Who goes
-against it, and only waits for another, may stop both forever.
+Everywhere, locks are taken in the order authorization code, app, submission or version, business, installation. A transaction
+that goes against it, and only waits for another, may stop both forever.
 """
 
 from accounts.models import User

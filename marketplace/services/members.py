@@ -11,13 +11,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.enums import Role, SecurityEventKind
-from accounts.models import LASTS, User, normalize_email
-from accounts.services import invitations, security_log
+from accounts.models import LASTS, Mail, User, normalize_email
+from accounts.services import invitations, outbox, security_log
+from accounts.sign_in.limits import UnaskedMail
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, Invalid, NotAllowed
 from common.ids import parse_id
-from common.mails.letters import letter
-from common.processes.background import enqueue_after_commit
+from common.mails.letters import Letter, letter
 from marketplace.access import require_role, role_of
 from marketplace.enums import AppRole
 from marketplace.models import App, Membership
@@ -26,6 +26,7 @@ from marketplace.signals import developer_left
 
 MOST_MEMBERS: Final = 50  # of an app, invitations included
 
+INVITATION: Final = "app-invitation"
 _SALT: Final = "marketplace.invitation"
 NO_LONGER_VALID: Final = "This invitation no longer works. Ask the owner of the app for another one."
 OWNER_STAYS: Final = "The owner can't be changed or removed. Transfer the app first."
@@ -77,7 +78,7 @@ def invite(*, app: App, by: User, email: str, role: str, now: datetime | None = 
     now, email = now or timezone.now(), normalize_email(email)
     invitations.check_email(email)
     chosen = _role(role)
-    invitations.count(by, email)
+    invitations.count(by)
     with transaction.atomic():
         locked = lock_app(app)
         require_role(locked, by, AppRole.OWNER)
@@ -85,13 +86,13 @@ def invite(*, app: App, by: User, email: str, role: str, now: datetime | None = 
         _require_new(locked, email)
         row = Membership.objects.create(app=locked, email=email, role=chosen, invited_by=by, since=now)
         _record(locked, SecurityEventKind.MEMBER_INVITED, by, f"{locked.name}: {email} as {chosen.label}")
-        enqueue_after_commit("marketplace.tasks.mail_invitation", str(row.pk), run_here=True)
+        mail_invitation(row)
     return _member(row)
 
 
 @transaction.atomic
 def change_role(*, app: App, by: User, member_id: object, role: str, now: datetime | None = None) -> Member:
-    """Give a member, or who is invited, another role. Who becomes a viewer loses the test install and an offer of the app.
+    """Give a member, or who is invited, another role. A member who becomes a viewer loses the test install and an offer of the app.
 
     Raises `Invalid`, `NotAllowed`, `NotFound`, `Conflict` for the owner.
     """
@@ -109,7 +110,7 @@ def change_role(*, app: App, by: User, member_id: object, role: str, now: dateti
             row.user,
         )
         if chosen == AppRole.VIEWER and row.user:
-            developer_left.send(App, app=locked, user=row.user, now=now or timezone.now())
+            _end_development(locked, row.user, AppRole.DEVELOPER, now or timezone.now())
     return _member(row)
 
 
@@ -117,14 +118,19 @@ def change_role(*, app: App, by: User, member_id: object, role: str, now: dateti
 def remove(*, app: App, by: User, member_id: object, now: datetime | None = None) -> None:
     """Remove a member, or take an invitation back. A member may leave by themselves.
 
-    With the commit the person has no access, and no test install of the app. Raises like `change_role`.
+    With the commit the person has no access, and no test install of the app. Raises like `change_role`: a role that may
+    not do it learns nothing of the row (contract, section 9).
     """
     locked = lock_app(app)
-    require_role(locked, by, AppRole.VIEWER)
-    row = _find(locked, member_id)
-    if row.user_id != by.pk:
-        require_role(locked, by, AppRole.OWNER)
-    _end(locked, row, by, now or timezone.now())
+    require_may_remove(locked, by, member_id)
+    _end(locked, _find(locked, member_id), by, now or timezone.now())
+
+
+def require_may_remove(app: App, person: User, member_id: object) -> None:
+    """Raise `NotAllowed` for another member's id, and for an unknown one, unless the person owns the app."""
+    wanted = parse_id(str(member_id))
+    is_self = wanted is not None and app.memberships.filter(user=person, pk=wanted).exists()
+    require_role(app, person, AppRole.VIEWER if is_self else AppRole.OWNER)
 
 
 @transaction.atomic
@@ -141,18 +147,31 @@ def _end(locked: App, row: Membership, by: User, now: datetime) -> None:
     row.delete()
     _record(locked, SecurityEventKind.MEMBER_REMOVED, by, about, person)
     if person:
-        developer_left.send(App, app=locked, user=person, now=now)
+        _end_development(locked, person, AppRole(row.role), now)
+
+
+def _end_development(locked: App, person: User, before: AppRole, now: datetime) -> None:
+    """The app remembers that a developer left who may know its client secret, however they went."""
+    if before == AppRole.DEVELOPER:
+        locked.developer_left_at = now
+        locked.save(update_fields=["developer_left_at"])
+    developer_left.send(App, app=locked, user=person, now=now)
 
 
 # Invitations
 
 
-def mail_invitation(*, membership_id: UUID | str) -> None:
+def mail_invitation(row: Membership) -> None:
     """Mail the link, which works for the invited address only. Looking at its page doesn't use it up."""
-    row = Membership.objects.select_related("app", "invited_by").filter(pk=membership_id, user=None).first()
+    outbox.post_later(kind=INVITATION, to=row.email, about_id=row.pk)
+
+
+@outbox.writes(INVITATION, limit=UnaskedMail.INVITATION)
+def _write_invitation(mail: Mail) -> Letter | None:
+    row = Membership.objects.select_related("app", "invited_by").filter(pk=mail.about_id, user=None).first()
     if row is None or row.invited_by is None:
-        return
-    letter(
+        return None
+    return letter(
         subject=f"Invitation to {row.app.name} on Extension Platform",
         to=row.email,
         template="marketplace/mail/invitation.txt",
@@ -162,7 +181,7 @@ def mail_invitation(*, membership_id: UUID | str) -> None:
             "role": row.get_role_display().lower(),
             "link": f"{settings.BASE_URL}/portal/invitations/{invitation_token(row)}/",
         },
-    ).send()
+    )
 
 
 def invitation_token(row: Membership) -> str:
@@ -227,9 +246,10 @@ def _role(value: str) -> AppRole:
 
 def _require_new(locked: App, email: str) -> None:
     members = locked.memberships.all()
-    if locked.developer.email == email or members.filter(user__email=email).exists():
+    people = [locked.developer.email, *members.active().values_list("user__email", flat=True)]
+    if invitations.is_among(people, email):
         raise Conflict("This person is a member already.", code="member_exists")
-    if members.filter(email=email).exists():  # a person's row has none
+    if invitations.is_among(members.filter(user=None).values_list("email", flat=True), email):
         raise Conflict("This address is invited already.", code="member_exists")
     if members.count() + 1 >= MOST_MEMBERS:
         raise Conflict(f"An app has at most {MOST_MEMBERS} members.", code="too_many_members")

@@ -1,16 +1,13 @@
 """Mails reviewers' decisions to developers."""
 
 from typing import Final
-from uuid import UUID
 
 from django.conf import settings
-from django.core.mail import EmailMultiAlternatives
 
 from accounts.enums import MailKind
 from accounts.models import User
-from accounts.services.profile import wants_mail
-from common.mails.letters import letter
-from common.processes.background import enqueue_after_commit
+from accounts.services.outbox import post_each
+from common.mails.letters import Letter, letter
 from marketplace.access import people_to_notify
 from marketplace.enums import Criterion, SubmissionStatus, Verdict
 from marketplace.models import Submission
@@ -21,22 +18,17 @@ _SUBJECTS: Final = {
 }
 
 
-def notify_of_decision(*, submission: Submission) -> None:
-    """Send the mail after the decision is committed. A failing mail doesn't affect the decision."""
-    enqueue_after_commit("marketplace.tasks.mail_decision", str(submission.pk), run_here=True)
+def mail_decision(*, submission: Submission) -> None:
+    """Mail the decision on a submission, in its transaction. The portal shows the same."""
+    if submission.status in _SUBJECTS:
+        post_each(
+            people_to_notify(submission.app),
+            lambda person: decision_letter(submission, person),
+            kind=MailKind.REVIEW_DECISIONS,
+        )
 
 
-def mail_decision(*, submission_id: UUID | str) -> None:
-    """Mail the decision on a submission, if there is one. The portal shows the same."""
-    submission = Submission.objects.select_related("app__developer").filter(pk=submission_id).first()
-    if submission is None or submission.status not in _SUBJECTS:
-        return
-    for person in people_to_notify(submission.app):
-        if wants_mail(person, MailKind.REVIEW_DECISIONS):
-            decision_mail(submission, person).send()
-
-
-def decision_mail(submission: Submission, person: User | None = None) -> EmailMultiAlternatives:
+def decision_letter(submission: Submission, person: User | None = None) -> Letter:
     """The mail about a decision, to the owner or another person. Reviewers preview it before they decide."""
     app = submission.app
     person = person or app.developer

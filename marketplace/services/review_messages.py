@@ -2,18 +2,17 @@
 
 from datetime import datetime, timedelta
 from typing import Final
-from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.enums import MailKind
 from accounts.models import User
-from accounts.services.profile import wants_mail
+from accounts.services.outbox import post_each
 from common.errors import Conflict
-from common.mails.letters import letter
-from common.processes.background import enqueue_after_commit
+from common.mails.letters import Letter, letter
 from marketplace import rules
 from marketplace.access import people_to_notify, role_of
 from marketplace.enums import SubmissionStatus
@@ -46,7 +45,7 @@ def send_message(
     message = ReviewMessage.objects.create(
         submission=submission, author=author, from_reviewer=role_of(app, author) is None, at=now, text=text
     )
-    enqueue_after_commit("marketplace.tasks.mail_review_message", str(message.pk), run_here=True)
+    mail_message(with_app().get(pk=message.pk))
     return message
 
 
@@ -60,33 +59,35 @@ def may_write(submission: Submission | None, newest: Submission | None) -> bool:
     )
 
 
-def mail_message(*, message_id: UUID | str) -> None:
+def with_app() -> "QuerySet[ReviewMessage]":
+    return ReviewMessage.objects.select_related(
+        "submission__app__developer", "submission__reviewer", "author"
+    )
+
+
+def mail_message(message: ReviewMessage) -> None:
     """Mail a message to the other side: the developer, or the reviewers who deal with the app.
 
     Those are who holds or decided the submission, and who has written about the app before. Without any, the queue shows
     the message.
     """
-    rows = ReviewMessage.objects.select_related(
-        "submission__app__developer", "submission__reviewer", "author"
-    )
-    message = rows.filter(pk=message_id).first()
-    if message is None:
-        return
     submission, app = message.submission, message.submission.app
     if message.from_reviewer:
-        people = [each for each in people_to_notify(app) if wants_mail(each, MailKind.REVIEW_DECISIONS)]
+        people = people_to_notify(app)
         page = f"{settings.BASE_URL}/portal/apps/{app.slug}/review/#messages"
     else:
         people = _reviewers_of(app, submission)
         page = f"{settings.BASE_URL}/admin/marketplace/submission/{submission.pk}/change/#conversation"
-    for person in people:
-        context = {"person": person, "app": app, "message": message, "page": page}
-        letter(
+
+    def write(person: User) -> Letter:
+        return letter(
             subject=f"{app.name} {submission.version}: message about the review",
             to=person.email,
             template="marketplace/mail/review_message.txt",
-            context=context,
-        ).send()
+            context={"person": person, "app": app, "message": message, "page": page},
+        )
+
+    post_each(people, write, kind=MailKind.REVIEW_DECISIONS)
 
 
 def _reviewers_of(app: App, submission: Submission) -> list[User]:

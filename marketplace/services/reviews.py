@@ -74,13 +74,12 @@ def submit(
     checks: Iterable[Check] = (),
     may_submit: Callable[[App], bool] = _is_draft,
     release: ReleaseMode = ReleaseMode.ALL,
-    shadow: bool = False,
     now: datetime | None = None,
 ) -> Submission:
     """Submit the working copy for review, as `version` unless that is empty. It can't be edited until the decision.
 
     `scope_reason` is shown to merchants, and only kept if the app asks for more scopes than were approved. `checks` add problems
-    that higher-level apps find; `may_submit` may allow more than drafts; `release` and `shadow` are those of `Submission`.
+    that higher-level apps find; `may_submit` may allow more than drafts; `release` is that of `Submission`.
     Raises `Invalid` with all problems, `Conflict` for another status, `NotFound` for another developer's app, and `NotAllowed` until
     the developer has confirmed the e-mail address.
     """
@@ -107,7 +106,6 @@ def submit(
             submitted_at=now,
             checks_due_at=now,
             release=release,
-            shadow=shadow,
             **(remarks | changes),
         )
         _set_status(locked, AppStatus.PENDING_REVIEW, "version")
@@ -201,7 +199,7 @@ def approve(
     locked.approved_version = version
     _decide(locked, SubmissionStatus.APPROVED, reviewer, notes, now, objections)
     app_approved.send(App, app=app, version=version, now=now)
-    notifications.notify_of_decision(submission=locked)
+    notifications.mail_decision(submission=locked)
     return version
 
 
@@ -225,7 +223,7 @@ def reject(
         raise Invalid.field("notes", NOTES_MISSING)
     _set_status(app, AppStatus.DRAFT)
     _decide(locked, SubmissionStatus.REJECTED, reviewer, notes, now or timezone.now())
-    notifications.notify_of_decision(submission=locked)
+    notifications.mail_decision(submission=locked)
     return locked
 
 

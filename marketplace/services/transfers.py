@@ -8,9 +8,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.enums import SecurityEventKind
-from accounts.models import LASTS, User, normalize_email
+from accounts.models import LASTS, User
 from accounts.services import security_log
 from accounts.services.confirmation import require_confirmed
+from accounts.services.invitations import is_among
 from accounts.services.security_mails import mail_later
 from common.errors import Conflict, NotFound
 from marketplace.access import require_role, role_of
@@ -48,7 +49,7 @@ def offer(*, app: App, by: User, email: str, now: datetime | None = None) -> Mem
     """
     locked = lock_app(app)
     require_role(locked, by, AppRole.OWNER)
-    row = _developer(locked, normalize_email(email))
+    row = _developer(locked, email)
     locked.memberships.exclude(owner_offered_at=None).update(owner_offered_at=None)
     row.owner_offered_at = now or timezone.now()
     row.save(update_fields=["owner_offered_at"])
@@ -91,8 +92,8 @@ def accept_transfer(*, app: App, by: User, now: datetime | None = None) -> App:
 
 def _developer(locked: App, email: str) -> Membership:
     rows = locked.memberships.select_related("user").standing(timezone.now())
-    row = next((each for each in rows if each.address == email), None)
-    if row is None and locked.developer.email != email:
+    row = next((each for each in rows if is_among([each.address], email)), None)
+    if row is None and not is_among([locked.developer.email], email):
         raise NotFound("Member not found")
     if row is None or row.user is None or row.role != AppRole.DEVELOPER or not row.user.is_developer:
         raise Conflict(

@@ -38,7 +38,7 @@ def question_of(
     app: InstalledApp, granted: Mapping[str, HistoryEntry], *, with_use: bool = False
 ) -> PermissionRequest | None:
     """The open request of an app, if any. `granted` is from `granted_by`. With `use`, two statements more."""
-    installation, version = app.installation, app.installation.version
+    installation, version = app.installation, app.installation.runs
     if version is None or not app.status.has_request:
         return None
     asked = asked_since(installation)

@@ -1,15 +1,18 @@
 """`/oauth/authorize`: the page on which a merchant or developer agrees to install an app (contract, section 3)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
 from django.views.generic import View
 from oauth2_provider.exceptions import FatalClientError, OAuthToolkitError
 from oauthlib.oauth2.rfc6749.errors import (
@@ -23,19 +26,28 @@ from oauthlib.oauth2.rfc6749.errors import (
 from accounts.access import stores_of
 from accounts.models import Business, User
 from accounts.services.confirmation import UNCONFIRMED, must_confirm
-from common.errors import Conflict, NotFound
-from common.web.limits.auth_limits import limit
-from common.web.methods import require_safe
+from common.errors import Conflict, NotFound, ServiceError
+from common.secrets import digest
+from common.web.limits.auth_limits import limit, limit_by_address
+from common.web.methods import GET_OR_POST, require_safe
 from common.web.own_pages import LONGEST
 from installations.oauth import AuthorizationCore, answer_url, authorization_core
-from installations.queries import businesses_to_install_on, installs_listed_apps, offered
+from installations.queries import businesses_to_install_on, granted_by, installs_listed_apps, offered
+from installations.services.consent import approve_scopes, decline_scopes
 from marketplace import rules
 from marketplace.access import may_develop
 from marketplace.models import App, AppVersion
-from merchants.consent.kept_requests import kept_address, way_back
+from merchants.access import MerchantRequest, app_page
 from merchants.consent.page import ConsentPage
+from merchants.consent.question import PermissionRequest, question_of
+from merchants.installed.app import InstalledApp
 from merchants.store.forms import ShopForm
 
+APPROVE, DECLINE = "approve", "decline"
+NEWER_VERSION = "The app has a newer version. Review what it asks for now."
+KEPT_FROM: Final = 1000  # characters of an address, from which it is kept
+KEPT_REQUESTS: Final = 3  # of one session; the oldest goes
+_KEPT: Final = "authorization_requests"
 CONSENTS = 60  # a minute, of one person
 UNKNOWN_APP = "No app has the client_id of this link."
 WRONG_REDIRECT = "The redirect_uri of this link is not a Redirect URL of the app."
@@ -47,7 +59,6 @@ TOO_LONG = f"This link is too long: it may have at most {LONGEST:,} characters."
 NOT_KEPT = "This browser doesn't know the app's request any more. Go back to the app, and start again there."
 NOT_MANAGED = "Only the owner and the managers of {store} can install apps there. Your role is Orders."
 CHANGED = "The app's request changed while this page was open. Review it again before you decide."
-
 # Errors about the redirect_uri. Like a link that can't be read, they are shown here and not sent to the app.
 REDIRECT_ERRORS = (MismatchingRedirectURIError, MissingRedirectURIError)
 
@@ -315,3 +326,65 @@ def _uuid(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
+
+
+# Long requests of apps, kept in the session while a person signs in.
+#
+# A long one wouldn't fit into the `next` of the pages on the way, where each of its escapes is escaped
+# again.
+
+
+def way_back(request: HttpRequest) -> str:
+    """A short address that leads to this request again, in this browser. Raises `TooManyRequests`."""
+    address = request.get_full_path()
+    if len(address) <= KEPT_FROM:
+        return address
+    limit_by_address(request, "kept_request")
+    key = digest(address)[:16]
+    others = [each for each in request.session.get(_KEPT, {}).items() if each[0] != key]
+    request.session[_KEPT] = dict([*others, (key, address)][-KEPT_REQUESTS:])
+    return reverse("merchants:kept_request", args=[key])
+
+
+def kept_address(request: HttpRequest, key: str) -> str | None:
+    address: str | None = request.session.get(_KEPT, {}).get(key)
+    return address
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def reconsent(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
+    """Shows the request; POST answers it. Without an open request, redirects to the app's page."""
+    installation = app.installation
+    question = question_of(app, granted_by(installation), with_use=True)
+    if question is None:
+        return redirect("merchants:installation", installation.pk)
+    if request.method == "POST":
+        return _answer(request, question)
+    return render(
+        request, "merchants/consent/reconsent.html", {"installation": installation, "question": question}
+    )
+
+
+def _answer(request: MerchantRequest, question: PermissionRequest) -> HttpResponse:
+    """An approval holds only for the version that was shown."""
+    installation, answer = question.installation, request.POST.get("answer")
+    if answer not in (APPROVE, DECLINE) or request.POST.get("version") != str(question.version):
+        messages.warning(request, NEWER_VERSION)
+        return redirect("merchants:reconsent", installation.pk)
+    name = installation.app_fields.name
+    try:
+        if answer == APPROVE:
+            approve_scopes(
+                installation=installation,
+                user=request.user,
+                scopes=question.scopes,
+                version=installation.runs,
+            )
+            messages.success(request, f"Approved. {name} can use its new permissions now.")
+        else:
+            decline_scopes(installation=installation, user=request.user)
+            messages.success(request, f"Declined. {name} keeps its current permissions.")
+    except ServiceError as error:  # uninstalled, or another version approved, since the page was opened
+        messages.error(request, error.message)
+    return redirect("merchants:installation", installation.pk)

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 import orjson
+from django import forms
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -10,15 +11,17 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from accounts.models import Business
+from common import lengths, places
 from common.db.finders import get_or_not_found
-from common.errors import Conflict, NotFound
+from common.errors import Conflict, Invalid, NotFound
+from common.places import Work
 from common.times import iso
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page, orders_page, own_row
 from merchants.constants import ROWS
-from merchants.customers.forms import CustomerSearch
 from stores.customers import Person, open_order, orders_of, reviews_of
 from stores.models import CustomerErasure
 from stores.serializers import order_payload, review_payload
@@ -36,7 +39,7 @@ def customers(request: MerchantRequest) -> HttpResponse:
     wanted = page_request(request.GET, default=ROWS, maximum=ROWS)
     done = customer_erasures(request.business)
     context: dict[str, Any] = {
-        "form": CustomerSearch(request.GET if _is_asked(request.GET) else None),
+        "form": CustomerSearch(request.GET if _is_asked(request.GET) else None, store=request.business),
         "page_request": wanted,
         "erasures": list(done[wanted.window]),
         "total": done.count(),
@@ -55,6 +58,7 @@ def _is_asked(query: QueryDict) -> bool:
 
 
 def _stored(request: MerchantRequest, person: Person) -> dict[str, Any]:
+    places.require(Work.SEARCH)
     orders, reviews = orders_of(request.business, person), reviews_of(request.business, person)
     return {
         "person": person,
@@ -69,7 +73,7 @@ def _stored(request: MerchantRequest, person: Person) -> dict[str, Any]:
 def _person(request: MerchantRequest) -> Person:
     """The one that the page was asked for. Raises `Invalid`."""
     given = request.POST if request.method == "POST" else request.GET
-    return Person.of(email=given.get("email", ""), phone=given.get("phone", ""))
+    return Person.of(email=given.get("email", ""), phone=given.get("phone", ""), store=request.business)
 
 
 @require_safe
@@ -79,6 +83,7 @@ def export(request: MerchantRequest) -> HttpResponse:
     if not _is_asked(request.GET):
         return redirect("merchants:customers")
     person, business = _person(request), request.business
+    places.require(Work.EXPORT)
     orders = [order_payload(order) for order in orders_of(business, person)]
     reviews = [review_payload(review) for review in reviews_of(business, person)]
     if not orders and not reviews:
@@ -147,3 +152,36 @@ def erasure(request: MerchantRequest, erasure_id: str) -> HttpResponse:
     whole = get_or_not_found(customer_erasures(found.business), found.pk, "Erasure not found")
     context = {"erasure": whole, "now": timezone.now()}
     return render(request, "merchants/customers/receipt.html", context)
+
+
+class CustomerSearch(forms.Form):
+    """Exactly one of the two. `person` is the result."""
+
+    use_required_attribute = False
+    email = forms.CharField(
+        label="E-mail",
+        required=False,
+        max_length=lengths.EMAIL,
+        widget=forms.TextInput({"type": "search", "inputmode": "email", "autocomplete": "off"}),
+    )
+    phone = forms.CharField(
+        label="Phone",
+        required=False,
+        max_length=60,
+        widget=forms.TextInput({"type": "search", "inputmode": "tel", "autocomplete": "off"}),
+    )
+    person: Person
+
+    def __init__(self, *args: Any, store: Business, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.store = store
+
+    def clean(self) -> dict[str, Any]:
+        typed = super().clean() or self.cleaned_data
+        if not self.errors:
+            try:
+                self.person = Person.of(email=typed["email"], phone=typed["phone"], store=self.store)
+            except Invalid as error:
+                for problem in error.details:
+                    self.add_error(problem["field"], problem["message"])
+        return typed

@@ -10,14 +10,31 @@ from zoneinfo import ZoneInfo
 from django.utils import timezone
 
 from activity.summaries import Summary, done_in
+from common.times import lately
 from common.web.charts import Chart, Point, Series, chart
 from extensions.hooks.health import NEWEST
 from installations.models import Installation
-from merchants.installed.call_descriptions import deeds_of
 from merchants.installed.hook_descriptions import AtCheckout
-from stores.dashboard import Span
-from webhooks.queries import MANY, delivery_health
+from stores.dashboard import DaySpan
+from webhooks.queries import MANY, DeliveryHealth, delivery_health
 
+READS: Final = {
+    "read_products": "Read your products",
+    "read_orders": "Read your orders and customers",
+    "read_reviews": "Read your reviews",
+    "read_analytics": "Read your sales figures",
+    "read_business": "Read your store’s details",
+    "read_pages": "Read your pages",
+}
+ACTS: Final = {
+    ("POST", "/app-api/orders"): "Placed orders",
+    ("PATCH", "/app-api/orders/{order_id}/status"): "Changed the status of orders",
+    ("PATCH", "/app-api/orders/{order_id}/payment"): "Reported payments",
+    ("GET", "/app-api/payment-methods"): "Asked for your payment methods",
+    ("GET", "/app-api/events"): "Read what happened in your store",
+    ("POST", "/app-api/exports"): "Exported records",
+}
+REFUSED: Final = "Tried something it has no permission for"
 DAYS: Final = 7
 
 
@@ -36,34 +53,53 @@ class ActivityLine:
 class Activity:
     lines: list[ActivityLine]  # latest first
     chart: Chart
+    works_since: datetime | None  # where something failed in these days, since when all works
 
 
 def activity_of(installation: Installation, at_checkout: list[AtCheckout]) -> Activity:
     """Calls of the app, what checkout asked it, and updates that it received. Two statements."""
-    calls = done_in(installation)
-    return Activity(_lines(installation, calls, at_checkout), _chart(installation, calls, at_checkout))
+    calls, received = done_in(installation), delivery_health(installation, timezone.now())
+    return Activity(
+        _lines(calls, at_checkout, received),
+        _chart(installation, calls, at_checkout),
+        works_since(at_checkout, received),
+    )
 
 
-def _lines(installation: Installation, calls: Summary, at_checkout: list[AtCheckout]) -> list[ActivityLine]:
+def works_since(at_checkout: list[AtCheckout], received: DeliveryHealth) -> datetime | None:
+    """None if nothing failed in these days, or if something hasn't worked since."""
+    ends = [each.health.works_since for each in at_checkout if each.health.failed_at]
+    if received.missed_at:
+        worked = received.last_at is not None and received.last_at > received.missed_at
+        ends.append(received.missed_at if worked else None)
+    known = [each for each in ends if each]
+    return max(known) if known and len(known) == len(ends) else None
+
+
+def _lines(calls: Summary, at_checkout: list[AtCheckout], health: DeliveryHealth) -> list[ActivityLine]:
     lines = [ActivityLine(each.words, each.count, each.last, calls.is_cut) for each in deeds_of(calls)]
     lines += [_hook(each) for each in at_checkout if each.health.asked]
-    health = delivery_health(installation, timezone.now())
     if health.last_at or health.given_up:
         many = "1,000 or more" if health.given_up >= MANY else f"{health.given_up:,}"
-        missed = f"{many} missed" if health.given_up else ""
+        missed = f"{many} missed, the last {_at(health.missed_at)}" if health.missed_at else ""
         lines.append(ActivityLine("Received updates from your store", None, health.last_at, problem=missed))
     return sorted(lines, key=lambda line: line.last.timestamp() if line.last else 0, reverse=True)
 
 
 def _hook(part: AtCheckout) -> ActivityLine:
     health = part.health
-    failed = f"{health.failed:,} failed" if health.failed else ""
+    failed = f"{health.failed:,} failed, the last {_at(health.failed_at)}" if health.failed_at else ""
     return ActivityLine(part.description.done, health.asked, health.last, health.asked >= NEWEST, failed)
+
+
+def _at(moment: datetime) -> str:
+    day = timezone.localtime(moment).date()
+    return f"{'at' if day == timezone.localdate() else 'on'} {lately(moment)}"
 
 
 def _chart(installation: Installation, calls: Summary, at_checkout: list[AtCheckout]) -> Chart:
     """By days of the store. Of more calls than are read, the older days are left out: they would look too low."""
-    span = Span.until(timezone.now(), ZoneInfo(installation.business.timezone), DAYS)
+    span = DaySpan.until(timezone.now(), ZoneInfo(installation.business.timezone), DAYS)
 
     def known(times: Sequence[datetime], is_cut: bool) -> list[bool]:
         oldest = times[-1].astimezone(span.zone).date() if is_cut and times else None
@@ -88,3 +124,27 @@ def _chart(installation: Installation, calls: Summary, at_checkout: list[AtCheck
     return chart(
         "activity", "What it did by day", points, series, empty="Nothing in these days.", is_stacked=True
     )
+
+
+# What an app did by API calls, in words for the owner of a store.
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    words: str
+    count: int
+    last: datetime
+    is_refused: bool = False
+
+
+def deeds_of(calls: Summary) -> list[Deed]:
+    """Latest first. Housekeeping is left out."""
+    deeds: dict[str, Deed] = {}
+    for each in calls.done:
+        words = REFUSED if each.is_refused else ACTS.get((each.method, each.route)) or READS.get(each.scope)
+        if words:
+            earlier = deeds.get(words, Deed(words, 0, each.last))
+            deeds[words] = Deed(
+                words, earlier.count + each.count, max(earlier.last, each.last), each.is_refused
+            )
+    return sorted(deeds.values(), key=lambda deed: deed.last, reverse=True)

@@ -1,8 +1,13 @@
 """The apps of a store as its merchant's pages show them. Read once for each page; templates and their tags ask nothing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from django.db.models import UUIDField
 
 from accounts.models import Business
+from common.db.compiled import Compiled, Param
 from extensions import definitions
 from extensions.definitions import AdminPage
 from extensions.enums import ExtensionType
@@ -26,6 +31,10 @@ class InstalledApp:
 
     def of_type(self, kind: ExtensionType) -> list[Definition]:
         return [each for each in self.definitions if each.type == kind]
+
+    def dated(self, works_since: datetime | None) -> "InstalledApp":
+        """For a page that shows what failed before."""
+        return replace(self, status=replace(self.status, works_since=works_since))
 
     @property
     def hooks(self) -> list[Definition]:
@@ -54,8 +63,17 @@ class InstalledApp:
         return capabilities_of(self.definitions)
 
 
+_BUSINESS: Final[Any] = Param("business", UUIDField())
+_ACTIVE: Final = Compiled(
+    lambda: installations_of(_BUSINESS).active().select_related("installed_by"),
+    prepared_as="merchants_active",
+)
+
+
 def apps_in(business: Business) -> list[InstalledApp]:
     """The active apps of a store, newest first. Six statements, one more on a sandbox store."""
-    installations = list(installations_of(business).active())
+    installations = _ACTIVE.rows(business=business.pk)
+    for each in installations:
+        each.business = business
     statuses, found = statuses_of(installations), running_definitions(installations)
     return [InstalledApp(each, statuses[each.pk], found[each.app_id]) for each in installations]

@@ -4,6 +4,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.web.forms.edits import EditForm
@@ -15,9 +16,11 @@ from extensions.hooks import breaker, health
 from extensions.in_store.switches import choices_of
 from installations.models import Installation
 from merchants.access import MerchantRequest, active_page, app_page
+from merchants.installed.activity import works_since
 from merchants.installed.app import InstalledApp
 from merchants.installed.hook_descriptions import at_checkout
 from stores.hookpoints import BUDGET_SECONDS, HookPoint
+from webhooks.queries import delivery_health
 
 TAKE, REFUSE = "take", "refuse"
 REFUSED = "From now on, orders that this app can't check are refused."
@@ -66,11 +69,12 @@ def _page(request: MerchantRequest, app: InstalledApp, data: QueryDict | None = 
 
     if response := saved(request, form, save):
         return response
+    parts = at_checkout(app, choices_of(installation).off, refuses=refuses)
     context = {
-        "app": app,
+        "app": app.dated(works_since(parts, delivery_health(installation, timezone.now()))),
         "installation": installation,
         "budget": f"{BUDGET_SECONDS:g} seconds",
-        "parts": at_checkout(app, choices_of(installation).off, refuses=refuses),
+        "parts": parts,
         "form": form,
     }
     return form_page(request, "merchants/installed/checkout.html", context)

@@ -13,7 +13,7 @@ from common.web.methods import GET_OR_POST, require_safe
 from merchants.access import MerchantRequest, orders_page
 from merchants.constants import ROWS
 from merchants.filter_forms import OrderFilter
-from merchants.orders.moves import STEPS
+from merchants.orders.moves import ACTS, STEPS
 from merchants.orders.views import list_page
 from merchants.store.queries import orders_found, orders_newer
 from stores.enums import OrderStatus, may_move
@@ -40,11 +40,11 @@ def move_several(request: MerchantRequest) -> HttpResponse:
     able = [order for order in chosen if may_move(order.status, target)]
     unpaid = [order for order in able if is_unpaid_online(order)]
     if unpaid and not {"anyway", "only_paid"} & set(request.POST):
-        return _ask(request, able, unpaid, target)
+        return _ask(request, chosen, able, unpaid, target)
     if "only_paid" in request.POST:
         able = [order for order in able if order not in unpaid]
-    moved = sum(_move(request, order, target) for order in able)
-    _say(request, moved, len(chosen) - moved, target)
+    moved = [order for order in able if _move(request, order, target)]
+    _say(request, len(moved), [order for order in chosen if order not in moved], target)
     return _to_list(request)
 
 
@@ -60,12 +60,20 @@ def _chosen(request: MerchantRequest) -> list[Order]:
 
 
 def _ask(
-    request: MerchantRequest, able: list[Order], unpaid: list[Order], target: OrderStatus
+    request: MerchantRequest,
+    chosen: list[Order],
+    able: list[Order],
+    unpaid: list[Order],
+    target: OrderStatus,
 ) -> HttpResponse:
+    """The form carries all that were chosen, so that the answer, too, can name those that stay."""
     context = {
         "orders": unpaid,
         "able": able,
+        "chosen": chosen,
+        "left": _numbers([order for order in chosen if order not in able]),
         "target": target,
+        "act": ACTS[target],
         "action": f"{reverse('merchants:orders_move')}?{request.GET.urlencode()}",
         "back": f"{reverse('merchants:orders')}?{request.GET.urlencode()}",
     }
@@ -80,13 +88,18 @@ def _move(request: MerchantRequest, order: Order, target: OrderStatus) -> bool:
     return True
 
 
-def _say(request: MerchantRequest, moved: int, left: int, target: OrderStatus) -> None:
+def _numbers(orders: list[Order]) -> str:
+    """`1042, 1043`, as the list shows them."""
+    return ", ".join(order.number for order in orders)
+
+
+def _say(request: MerchantRequest, moved: int, left: list[Order], target: OrderStatus) -> None:
     if moved:
         words = "1 order is" if moved == 1 else f"{moved} orders are"
         messages.success(request, f"{words} {target.label.lower()}.")
     if left:
-        words = "1 order was" if left == 1 else f"{left} orders were"
-        messages.warning(request, f"{words} not changed.")
+        words = "1 order was" if len(left) == 1 else f"{len(left)} orders were"
+        messages.warning(request, f"{words} not changed: {_numbers(left)}.")
     if not moved and not left:
         messages.warning(request, "Select orders first.")
 

@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Final
+
+from django.db.models import UUIDField
 
 from accounts.models import User
+from common.db.compiled import Compiled, Param
 from common.money import display
 from extensions.hooks.descriptions import DESCRIPTIONS
 from stores.enums import ActorKind, BuiltInPayment, HookOutcome, OrderChangeKind, OrderStatus, PaymentStatus
@@ -19,6 +23,11 @@ PAYMENT_STATES = {
     PaymentStatus.FAILED: ("bad", "Payment failed"),
     PaymentStatus.EXPIRED: ("bad", "Payment expired"),
 }
+
+
+_ORDER: Final[Any] = Param("order", UUIDField())
+_CHANGES: Final = Compiled(lambda: OrderChange.objects.filter(order=_ORDER), prepared_as="merchants_changes")
+_PARTS: Final = Compiled(lambda: OrderHookPart.objects.filter(order=_ORDER), prepared_as="merchants_parts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,7 @@ def payment_method(order: Order) -> str:
 
 
 def paid_look(order: Order) -> tuple[str, str]:
-    """Kind and label of a pill. What is still due is loud only if it may never come."""
+    """Kind and label of a pill. Money that is still due is loud only if it may never come."""
     if is_paid(order):
         return "ok", "Paid"
     payment = payment_of(order)
@@ -72,7 +81,7 @@ def payment_detail(order: Order) -> str:
 
 def history(order: Order, reader: User) -> list[HistoryLine]:
     """Newest first. Orders placed before histories were kept begin with the line that is known of them."""
-    lines = [_line(change, order, reader) for change in reversed(order.changes.all())]
+    lines = [_line(change, order, reader) for change in reversed(_CHANGES.rows(order=order.pk))]
     if not any(line.title == "Order placed" for line in lines):
         lines.append(HistoryLine(order.created_at, "info", "Order placed"))
     return lines
@@ -112,7 +121,7 @@ def _by(change: OrderChange, reader: User) -> str:
 
 def parts(order: Order) -> list[TotalPart]:
     """Each app's part, in the order in which the apps were asked."""
-    return [_part(part) for part in order.hook_parts.all()]
+    return [_part(part) for part in _PARTS.rows(order=order.pk)]
 
 
 def _part(part: OrderHookPart) -> TotalPart:

@@ -12,6 +12,8 @@ VERBS = {
     OrderStatus.IN_DELIVERY: "Send out for delivery",
     OrderStatus.DELIVERED: "Mark as delivered",
 }
+# What the question about an unpaid order asks, and its button (contract, section 15).
+ACTS = VERBS | {OrderStatus.CONFIRMED: "Confirm"}
 STEPS = (OrderStatus.CONFIRMED, OrderStatus.READY, OrderStatus.DELIVERED)  # for several orders at once
 
 
@@ -29,7 +31,7 @@ class OrderStage:
 
 
 def stages(order: Order) -> list[OrderStage]:
-    """The way of an order, oldest stage first; none of one that is cancelled. What is picked up is not sent out."""
+    """The way of an order, oldest stage first; none of one that is cancelled. An order to pick up is not sent out."""
     if order.status == OrderStatus.CANCELLED:
         return []
     way = [status for status in FULFILMENT if _on_the_way(order, status)]

@@ -6,7 +6,7 @@ nothing is kept before **Save**. **Publish** saves what is open, and shows the p
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse, QueryDict
@@ -18,20 +18,22 @@ from common.errors import NotFound, ServiceError
 from common.ids import parse_id
 from common.web.forms.kept import typed
 from common.web.forms.one_time import pressed_once
-from common.web.forms.pages import done, form_page, saved
+from common.web.forms.pages import done, form_page, refuse, saved
 from common.web.methods import GET_OR_POST
 from extensions.in_store.embeds_and_blocks import PlacedBlock, blocks_on, settings_in_force
-from extensions.models import Placement
+from extensions.models import Definition, Placement
 from extensions.schema_forms import SettingsForm, settings_form
 from extensions.services import placements
 from installations.models import Installation
+from installations.queries import own_installation
 from merchants.access import MerchantRequest, active_page, merchant_page, own_row
-from merchants.pages import editor_undo
 from merchants.pages.block_picker import BlockOption, blocks_to_add, by_category
 from merchants.pages.forms import SitePageForm
 from stores.models import SitePage
 from stores.services.pages import clean_html, create_page, update_page, written
 
+UNDO_KEY: Final = "page_undo"
+ADDED, REMOVED, MOVED, SAVED = "added", "removed", "moved", "saved"
 View = Callable[..., HttpResponse]
 NEW_PAGE = "new"
 PUBLISH = "publish"
@@ -90,7 +92,7 @@ def editor(request: MerchantRequest, page: SitePage) -> HttpResponse:
 @own_page
 def preview_text(request: MerchantRequest, page: SitePage) -> HttpResponse:
     """The HTML of the text that is being typed, as the store would show it. Keeps nothing."""
-    return HttpResponse(_html(request.POST.get("content", "")))
+    return HttpResponse(_html(request.POST.get("content", "").replace("\r\n", "\n")))
 
 
 def _html(source: str) -> str:
@@ -114,7 +116,7 @@ def _added(request: MerchantRequest, page: SitePage, choice: BlockOption) -> Htt
     except ServiceError as error:
         messages.error(request, error.message)
         return redirect("merchants:page_editor", page.pk)
-    editor_undo.remember(request, page, editor_undo.ADDED, added)
+    remember(request, page, ADDED, added)
     return redirect(_address(page, added.pk))
 
 
@@ -123,7 +125,7 @@ def _added(request: MerchantRequest, page: SitePage, choice: BlockOption) -> Htt
 def undo(request: MerchantRequest, page: SitePage) -> HttpResponse:
     """Undo the last change of the page's blocks, if it is this session's and can be undone."""
     try:
-        block = editor_undo.undo(request, page)
+        block = undo_last(request, page)
     except ServiceError:
         messages.error(request, "The last change can’t be undone any more.")
         block = None
@@ -165,7 +167,7 @@ def save_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) ->
         before = placements.save_block_settings(
             placement=Placement(pk=chosen.id), settings=form.values, before=form.kept
         )
-        editor_undo.remember(request, page, editor_undo.SAVED, before)
+        remember(request, page, SAVED, before)
         message = f"Saved. {chosen.block.name} uses your settings in the store."
         if PUBLISH in request.POST:
             update_page(page=page, is_published=True)
@@ -196,7 +198,7 @@ def move_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) ->
     before = Placement.objects.filter(pk=chosen.id).first()
     placements.move_block(placement=_placement(page, chosen), by=by)
     if before:
-        editor_undo.remember(request, page, editor_undo.MOVED, before, by=-by)
+        remember(request, page, MOVED, before, by=-by)
     return redirect(_address(page, chosen.id))
 
 
@@ -206,7 +208,7 @@ def remove_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) 
     before = Placement.objects.filter(pk=chosen.id).first()
     placements.remove_block(placement=_placement(page, chosen))
     if before:
-        editor_undo.remember(request, page, editor_undo.REMOVED, before)
+        remember(request, page, REMOVED, before)
     messages.success(request, f"{chosen.block.name} was removed from the page.")
     return redirect("merchants:page_editor", page.pk)
 
@@ -214,7 +216,12 @@ def remove_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) 
 def _text(request: MerchantRequest, page: SitePage) -> HttpResponse:
     form = SitePageForm(typed(request), page=page)
     if "preview" in request.POST:
-        page.content = _html(request.POST.get("content", ""))
+        form.full_clean()
+        try:
+            if "content" in form.changed_data and "content" in form.cleaned_data:
+                page.content = _html(form.cleaned_data["content"])
+        except ServiceError as error:
+            refuse(form, error)
         return _shown(request, page, text=form)
 
     def save() -> HttpResponse:
@@ -244,7 +251,7 @@ def _shown(
         "text": text,
         "settings": settings,
         "tried": tried,
-        "may_undo": editor_undo.may_undo(request, page),
+        "may_undo": may_undo(request, page),
     }
     form: Any = text or settings
     if form is None:
@@ -284,3 +291,62 @@ def _placement(page: SitePage, chosen: PlacedBlock) -> Placement:
 
 def _address(page: SitePage, placement_id: object) -> str:
     return f"{reverse('merchants:page_editor', args=[page.pk])}?block={placement_id}"
+
+
+# The last change of a page's blocks, which the page editor can undo. It is kept in the session until the
+# next change.
+
+
+def remember(request: MerchantRequest, page: SitePage, act: str, placement: Placement, **more: Any) -> None:
+    """`placement` as it was before the change; for `MOVED`, `by` is the way back."""
+    request.session[UNDO_KEY] = {
+        "page": str(page.pk),
+        "act": act,
+        "block": str(placement.pk),
+        "settings": placement.settings,
+        "position": placement.position,
+        "installation": str(placement.installation_id),
+        "definition": str(placement.definition_id),
+        **more,
+    }
+
+
+def may_undo(request: MerchantRequest, page: SitePage) -> bool:
+    return bool(request.session.get(UNDO_KEY, {}).get("page") == str(page.pk))
+
+
+def undo_last(request: MerchantRequest, page: SitePage) -> str | None:
+    """Undo the last change of this page. Returns the block to show, None for none.
+
+    Raises `NotFound` if there is no such change, or its block is gone; `Conflict` if the app is.
+    """
+    if not may_undo(request, page):
+        raise NotFound("There is no change to undo.")
+    last = request.session.pop(UNDO_KEY)
+    if last["act"] == REMOVED:
+        return str(_put_back(request, page, last).pk)
+    placement = Placement.objects.filter(pk=last["block"], page=page).first()
+    if placement is None:
+        raise NotFound("The block is gone.")
+    if last["act"] == ADDED:
+        placements.remove_block(placement=placement)
+        return None
+    if last["act"] == MOVED:
+        placements.move_block(placement=placement, by=last["by"])
+    else:
+        placements.save_block_settings(placement=placement, settings=last["settings"])
+    return str(placement.pk)
+
+
+def _put_back(request: MerchantRequest, page: SitePage, last: dict[str, Any]) -> Placement:
+    definition = Definition.objects.filter(pk=last["definition"]).first()
+    if definition is None:
+        raise NotFound("The block is gone.")
+    made = placements.add_block(
+        page=page,
+        installation=own_installation([page.business], last["installation"]),
+        definition=definition,
+        settings=last["settings"],
+    )
+    placements.move_block(placement=made, by=last["position"] - made.position)
+    return made

@@ -5,8 +5,10 @@ from typing import Any
 from django import forms
 from django.urls import reverse_lazy
 
+from common import lengths
 from common.web.forms.edits import EditForm
 from common.web.forms.one_time import OneTimeForm
+from common.web.forms.texts import Lines
 from stores.models import SitePage
 from stores.services import pages
 
@@ -14,7 +16,7 @@ from stores.services import pages
 class _AboutPage(forms.Form):
     """Title, address and text of a site page; the services check and clean them."""
 
-    title = forms.CharField(max_length=200, error_messages={"required": "Enter a title."})
+    title = forms.CharField(max_length=lengths.NAME, error_messages={"required": "Enter a title."})
     slug = forms.SlugField(
         label="Address",
         max_length=120,
@@ -25,8 +27,9 @@ class _AboutPage(forms.Form):
         ),
         error_messages={"invalid": "Use letters, digits and hyphens."},
     )
-    content = forms.CharField(
+    content = Lines(
         label="Text",
+        max_length=lengths.PAGE,
         required=False,
         widget=forms.Textarea(
             {"rows": 14, "class": "code-text", "data-text-editor": reverse_lazy("merchants:page_picture")}
@@ -58,5 +61,5 @@ def _for_service(given: dict[str, Any]) -> dict[str, Any]:
     """Without an address that was left empty, and with the text as it is written."""
     fields = {name: value for name, value in given.items() if name != "content" and (name != "slug" or value)}
     if "content" in given:
-        fields |= pages.written(given["content"].replace("\r\n", "\n"))
+        fields |= pages.written(given["content"])
     return fields

@@ -8,12 +8,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.files.pictures import BadPicture
+from common.places import Busy
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved, sent_again
 from common.web.methods import GET_OR_POST, require_safe
-from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page, own_row
-from merchants.constants import ROWS
+from merchants.lists import list_context
 from merchants.pages.forms import NewSitePageForm
 from merchants.store.queries import pages_of
 from stores.models import SitePage
@@ -24,10 +24,9 @@ from stores.services.pages import create_page, delete_page
 @require_safe
 @merchant_page
 def page_list(request: MerchantRequest) -> HttpResponse:
-    wanted = page_request(request.GET, default=ROWS, maximum=ROWS)
-    listing = pages_of(request.business)
-    context = {"pages": listing.rows[wanted.window], "total": listing.total, "page_request": wanted}
-    return render(request, "merchants/pages/pages.html", context)
+    context = list_context(request, "page", "file-text")
+    rows, total = pages_of(request.business).page(context["page_request"].window)
+    return render(request, "merchants/pages/pages.html", context | {"rows": rows, "total": total})
 
 
 @require_http_methods(GET_OR_POST)
@@ -48,7 +47,7 @@ def page_add(request: MerchantRequest) -> HttpResponse:
 @require_POST
 @merchant_page
 def add_picture(request: MerchantRequest) -> JsonResponse:
-    """JSON for the text editor: `{"url"}` of an uploaded picture, or 400 and `{"message"}`."""
+    """JSON for the text editor: `{"url"}` of an uploaded picture, or 400 or 503 and `{"message"}`."""
     upload = request.FILES.get("picture")
     try:
         if upload is None:
@@ -56,6 +55,8 @@ def add_picture(request: MerchantRequest) -> JsonResponse:
         added = add_page_picture(business=request.business, upload=upload)
     except BadPicture as problem:
         return JsonResponse({"message": str(problem)}, status=400)
+    except Busy as busy:
+        return JsonResponse({"message": busy.message}, status=busy.status, headers=busy.headers)
     return JsonResponse({"url": added.path})
 
 

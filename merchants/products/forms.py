@@ -7,9 +7,11 @@ from uuid import UUID
 from django import forms
 
 from accounts.models import Business
+from common import lengths
 from common.web.forms.edits import EditForm
 from common.web.forms.one_time import OneTimeForm
 from common.web.forms.pictures import PicturesField
+from common.web.forms.texts import Lines
 from common.web.forms.widgets import SwitchInput
 from merchants.money_field import MoneyField
 from stores.models import Product, ProductPicture
@@ -43,10 +45,10 @@ COLUMNS: Final = (
 class ProductForm(EditForm):
     """A product's columns under their own names, and its pictures. The services check what only they can know."""
 
-    name = forms.CharField(max_length=200, error_messages={"required": "Enter a name."})
+    name = forms.CharField(max_length=lengths.NAME, error_messages={"required": "Enter a name."})
     slug = forms.SlugField(
         label="Address",
-        max_length=200,
+        max_length=lengths.NAME,
         required=False,
         help_text="The last part of the product's address. Leave it empty to create it from the name.",
         widget=forms.TextInput(
@@ -54,9 +56,11 @@ class ProductForm(EditForm):
         ),
         error_messages={"invalid": "Use letters, digits and hyphens."},
     )
-    description = forms.CharField(required=False, widget=forms.Textarea({"rows": 4}))
+    description = Lines(max_length=lengths.DESCRIPTION, required=False, widget=forms.Textarea({"rows": 4}))
     category = forms.CharField(
-        max_length=80, required=False, widget=forms.TextInput({"list": "categories", "autocomplete": "off"})
+        max_length=lengths.NAME,
+        required=False,
+        widget=forms.TextInput({"list": "categories", "autocomplete": "off"}),
     )
     pictures = PicturesField(
         decode=decode,
@@ -194,6 +198,6 @@ class StockForm(EditForm):
 
     stock = _pieces("Stock")
 
-    def __init__(self, data: Any = None, *, product: Product) -> None:
+    def __init__(self, data: Any = None, *, stock: int | None) -> None:
         auto_id = False if data is None else "id_%s"  # the list has a form for each row
-        super().__init__(data, initial={"stock": product.stock}, auto_id=auto_id)
+        super().__init__(data, initial={"stock": stock}, auto_id=auto_id)

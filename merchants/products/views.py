@@ -1,25 +1,34 @@
 """Products: the list with their stock, one product, taking it off the shelf."""
 
-from functools import partial
+from collections.abc import Iterable, Mapping
+from functools import lru_cache, partial
+from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render, resolve_url
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST
 
+from common.templatetags.links import address
+from common.templatetags.stamped_forms import tokens_of_forms
+from common.templatetags.ui import said_of
 from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE, done, form_page, saved, sent_again
 from common.web.methods import GET_OR_POST, require_safe
-from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page, own_row
-from merchants.constants import ROWS
 from merchants.filter_forms import ProductFilter
+from merchants.lists import list_context
 from merchants.products.forms import NewProductForm, ProductForm, StockForm
 from merchants.store.queries import categories_in_use, products_found
+from merchants.templatetags.merchant_store import product_pill
 from stores import queries
 from stores.enums import ProductStatus
 from stores.models import Product
 from stores.services.catalogue import products
+from stores.templatetags.stores import money, thumbnail
 
 FIELDS = {wire: column for column, wire in products.WIRE_NAMES.items()}
 
@@ -39,7 +48,7 @@ def change_stock(request: MerchantRequest, product_id: str) -> HttpResponse:
     row = f"{resolve_url('merchants:products')}{'?' + query if query else ''}#product-{found.pk}"
     if (data := typed(request)) is None:
         return redirect(row)
-    form = StockForm(data, product=found)
+    form = StockForm(data, stock=found.stock)
 
     def save() -> HttpResponse:
         products.edit_product(product=found, stock_seen=found.stock, **form.changes)
@@ -55,25 +64,16 @@ def _list(
 ) -> HttpResponse:
     """The list, with what was typed as the stock in one of its rows, and what is wrong with it."""
     form = ProductFilter(request.GET, categories=categories_in_use(request.business))
-    wanted = page_request(request.GET, default=ROWS, maximum=ROWS)
-    context: dict[str, object] = {
-        "form": stock_form or form,
-        "filter": form,
-        "page_request": wanted,
-        "filtered": any(map(request.GET.get, form.fields)),
-    }
+    context = list_context(request, "product", "package", form) | {"filter": form}
     if not form.is_valid():
-        context["form"] = form
         return render(request, "merchants/products/products.html", context, status=UNPROCESSABLE)
     chosen = form.cleaned_data
     listing = products_found(
         request.business, search=chosen["q"], category=chosen["category"], shelf=chosen["show"]
     )
-    rows = [
-        (each, stock_form if stock_form and each == changing else StockForm(product=each))
-        for each in listing.rows[wanted.window]
-    ]
-    context |= {"rows": rows, "total": listing.total}
+    forms = {changing.pk: stock_form} if changing and stock_form else {}
+    found, total = listing.page(context["page_request"].window)
+    context |= {"rows": product_rows(request, found, forms), "total": total, "form": stock_form or form}
     return form_page(request, "merchants/products/products.html", context)
 
 
@@ -158,3 +158,60 @@ def delete(request: MerchantRequest, product_id: str) -> HttpResponse:
 
 def _own(request: MerchantRequest, product_id: str) -> Product:
     return own_row(request, Product.objects.all(), product_id, "Product")
+
+
+def product_rows(
+    request: MerchantRequest, products: Iterable[Product], forms: Mapping[UUID, StockForm]
+) -> list[dict[str, Any]]:
+    """One for each product with the form of its stock, which keeps the list's filters in its address. `forms` are those that were
+    sent, by the product's id.
+    """
+    query, tokens = f"?{request.GET.urlencode()}" if request.GET else "", tokens_of_forms(request)
+    rows = []
+    for product in products:
+        action, form = address("merchants:product_stock", product.pk), forms.get(product.pk)
+        stock = form["stock"].value() if form else product.stock
+        rows.append(
+            {
+                "id": product.pk,
+                "picture": thumbnail(product),
+                "url": address("merchants:product", product.pk),
+                "name": product.name,
+                "category": _category(product.category),
+                "status": product_pill(product),
+                "price": money(product.price, request.business),
+                "action": action + query,
+                "tokens": tokens(action),
+                "shown": form["shown"] if form else _shown(product.stock),
+                "stock": "" if stock is None else stock,
+                "invalid": _invalid() if form and form.errors else "",
+                "error": _error(form) if form and form.errors else "",
+            }
+        )
+    return rows
+
+
+@lru_cache(maxsize=1024)
+def _shown(stock: int | None) -> SafeString:
+    """The digest of a stock. To make a form for each row would cost more than all else of it."""
+    return SafeString(StockForm(stock=stock)["shown"])
+
+
+def _category(name: str) -> SafeString | str:
+    return format_html('<span class="about" dir="auto">{}</span>', name) if name else ""
+
+
+def _invalid() -> SafeString:
+    return format_html('id="{0}" aria-invalid="true" aria-describedby="{0}_error"', "id_stock")
+
+
+def _error(form: StockForm) -> SafeString:
+    """What is wrong with what was typed, and what is saved now if that has changed meanwhile."""
+    field: Any = form["stock"]
+    said = " ".join(said_of(str(error), field) for error in field.errors)
+    theirs = getattr(field.field, "theirs", "")
+    return format_html(
+        '<span class="error" id="id_stock_error">{} {}</span>',
+        said,
+        f"Saved now: {theirs}." if theirs else "",
+    )

@@ -8,10 +8,9 @@ from django.views.decorators.http import require_http_methods
 from common.errors import NotFound
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
-from common.web.pagination import page_request
 from merchants.access import MerchantRequest, orders_page, own_row
-from merchants.constants import ROWS
 from merchants.filter_forms import ReviewFilter
+from merchants.lists import list_context
 from merchants.store.queries import reviews_found
 from stores import queries
 from stores.models import Product, Review
@@ -23,8 +22,7 @@ from stores.services.reviews import delete_review
 def review_list(request: MerchantRequest) -> HttpResponse:
     """Filters: `q`, a part of the product's name; `product`, one product's id; `rating`."""
     form = ReviewFilter(request.GET)
-    wanted = page_request(request.GET, default=ROWS, maximum=ROWS)
-    context = {"form": form, "page_request": wanted, "filtered": any(map(request.GET.get, form.fields))}
+    context = list_context(request, "review", "star", form)
     product = _product(request, form) if form.is_valid() else None
     if not form.is_valid():
         return render(request, "merchants/reviews/reviews.html", context, status=UNPROCESSABLE)
@@ -35,7 +33,8 @@ def review_list(request: MerchantRequest) -> HttpResponse:
         product_id=product.pk if product else None,
         rating=chosen["rating"],
     )
-    context |= {"product": product, "reviews": listing.rows[wanted.window], "total": listing.total}
+    rows, total = listing.page(context["page_request"].window)
+    context |= {"product": product, "rows": rows, "total": total}
     return render(request, "merchants/reviews/reviews.html", context)
 
 

@@ -7,11 +7,14 @@ from django.conf import settings
 
 from accounts.models import Business, BusinessQuerySet
 from accounts.validators import timezone_choices, timezone_label
+from common import lengths
 from common.languages import language_of
 from common.money import currency_choices, currency_label
 from common.web.forms.edits import EditForm
 from common.web.forms.one_time import OneTimeForm
 from common.web.forms.pictures import PictureField
+from common.web.forms.texts import Lines
+from common.web.forms.widgets import LongChoiceField, LongSelect
 from merchants.money_field import MoneyField
 from stores.enums import Accent
 from stores.models import StoreSettings
@@ -28,16 +31,16 @@ class _AboutStore(forms.Form):
 
     name = forms.CharField(
         label="Store name",
-        max_length=120,
+        max_length=lengths.PERSON,
         widget=forms.TextInput(attrs={"autocomplete": "organization"}),
         error_messages={"required": "Enter a store name."},
     )
     type = forms.CharField(
         label="Type", max_length=60, required=False, help_text="For example bakery or bookshop."
     )
-    address = forms.CharField(
+    address = Lines(
         label="Address",
-        max_length=500,
+        max_length=lengths.ADDRESS,
         required=False,
         help_text="Shoppers see it in your store, for pickup and questions.",
         widget=forms.Textarea(attrs={"rows": 3, "autocomplete": "street-address"}),
@@ -61,7 +64,7 @@ class StoreForm(_AboutStore, EditForm):
         required=False,
         help_text="One line about your store, for its home page and search engines.",
     )
-    hero_text = forms.CharField(
+    hero_text = Lines(
         label="Welcome text",
         max_length=400,
         required=False,
@@ -85,7 +88,7 @@ class StoreForm(_AboutStore, EditForm):
         required=False,
         help_text="In which your store and its mails speak to shoppers. What you wrote stays as it is.",
     )
-    timezone = forms.ChoiceField(
+    timezone = LongChoiceField(
         label="Time zone",
         choices=timezone_choices,
         help_text=f"{ABOUT_TIME_ZONES} A change applies to earlier days, too.",
@@ -111,7 +114,7 @@ class StoreForm(_AboutStore, EditForm):
         if business.timezone not in {name for _, names in timezone_choices() for name, _ in names}:
             own = (business.timezone, timezone_label(business.timezone))
             self.fields["timezone"].choices = [own, *timezone_choices()]  # type: ignore[attr-defined]
-        self.fields["currency"] = forms.ChoiceField(
+        self.fields["currency"] = LongChoiceField(
             label="Currency",
             choices=currency_choices,
             disabled=currency_is_fixed,
@@ -154,16 +157,16 @@ class ShopForm(forms.Form):
 class BusinessForm(_AboutStore, OneTimeForm):
     """Another business of a merchant."""
 
-    currency = forms.ChoiceField(
+    currency = LongChoiceField(
         label="Currency",
         choices=currency_choices,
         initial="USD",
         help_text="Used for prices, orders and reports. You can't change it after the first order.",
     )
-    timezone = forms.ChoiceField(
+    timezone = LongChoiceField(
         label="Time zone",
         choices=timezone_choices,
         initial="UTC",
         help_text=ABOUT_TIME_ZONES,
-        widget=forms.Select(attrs={"data-own-timezone": ""}),
+        widget=LongSelect(attrs={"data-own-timezone": ""}),
     )

@@ -1,32 +1,54 @@
-"""What the home page shows of a store besides its sales: what waits, the newest orders, the first steps."""
+"""What the home page shows of a store: its sales, what waits, the newest orders, the first steps."""
 
-from dataclasses import dataclass
-from datetime import timedelta
-from typing import Final
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from functools import cache
+from typing import Any, Final
+from zoneinfo import ZoneInfo
 
+from django.db.models import Case, Count, DateField, DateTimeField, F, Sum, Value, When
+from django.db.models.functions import TruncDate
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Business
+from common.db.compiled import Compiled, Param
+from common.money import display
+from common.web.charts import Chart, Point, Series, chart
 from merchants.attention import Concern
 from merchants.store.queries import Waiting
-from stores.models import Order, Product
-from stores.queries import store_settings
+from stores.dashboard import DaySpan
+from stores.enums import OrderStatus
+from stores.models import Order, StoreSettings, StoreVisits
+from stores.queries import BUSINESS
+from stores.standing import PAID
 
+RANGES: Final = (7, 30, 90)  # days
 NEWEST: Final = 5
 NEW: Final = timedelta(days=30)  # for which a store is shown its first steps
+_ORDERS: Final = Compiled(
+    lambda: Order.objects.filter(business=BUSINESS).select_related("payment").order_by("-id")
+)
+_SETUP: Final[Compiled[Any]] = Compiled(
+    lambda: StoreSettings.objects.filter(business=BUSINESS).values_list(
+        "logo_id", "hero_picture_id", "seen_at"
+    ),
+    prepared_as="merchants_setup",
+)
 
 
 def newest_orders(business: Business) -> list[Order]:
-    rows = Order.objects.filter(business=business).select_related("business", "payment")
-    return list(rows.order_by("-id")[:NEWEST])
+    orders = _ORDERS.rows(limit=NEWEST, business=business.pk)
+    for each in orders:
+        each.business = business
+    return orders
 
 
-def store_concerns(found: Waiting) -> list[Concern]:
+def store_concerns(to_confirm: int, found: Waiting) -> list[Concern]:
     """Orders and products that wait for the merchant."""
     concerns = []
-    if found.waiting:
-        title = _counted(found.waiting, "order to confirm", "orders to confirm")
+    if to_confirm:
+        title = _counted(to_confirm, "order to confirm", "orders to confirm")
         concerns.append(
             _concern("info", "receipt", title, "Customers wait for your answer.", "status=PENDING")
         )
@@ -62,22 +84,118 @@ class SetupStep:
     is_done: bool
 
 
-def first_steps(business: Business, *, has_apps: bool) -> list[SetupStep]:
+def first_steps(business: Business, *, has_products: bool, has_apps: bool) -> list[SetupStep]:
     """None for a sandbox store, for one that is older than 30 days, and once all are done."""
     if business.is_sandbox or business.created_at < timezone.now() - NEW:
         return []
-    products = Product.objects.filter(business=business)
-    look = store_settings(business)
+    logo, picture, seen_at = _SETUP.first(business=business.pk) or (None, None, None)
     steps = [
         SetupStep("Describe your store", "Its name and address, as customers see them.", "Open store settings",
              reverse("merchants:store"), bool(business.address)),
         SetupStep("Add a logo or a picture", "So that your store looks like yours.", "Open store settings",
-             reverse("merchants:store"), bool(look.logo_id or look.hero_picture_id)),
+             reverse("merchants:store"), bool(logo or picture)),
         SetupStep("Add a product", "With a price, a picture and what you have in stock.", "Add product",
-             reverse("merchants:product_add"), products.exists()),
+             reverse("merchants:product_add"), has_products),
         SetupStep("Look at your store", "As your customers see it.", "View store",
-             reverse("merchants:view_store"), bool(look.seen_at)),
+             reverse("merchants:view_store"), bool(seen_at)),
         SetupStep("Install an app", "Payment methods, delivery prices, loyalty and more.", "Browse apps",
              reverse("merchants:marketplace"), has_apps),
     ]  # fmt: skip
     return [] if all(each.is_done for each in steps) else steps
+
+
+# What a store sold in the last days, paid and unpaid apart, and how often it was visited, beside the days
+# before.
+
+
+@dataclass(slots=True)
+class Sums:
+    """Amounts in minor units, without what was refunded. Cancelled orders count and carry no revenue, as everywhere."""
+
+    orders: int = 0
+    paid: int = 0
+    unpaid: int = 0
+    visits: int = 0
+
+    @property
+    def revenue(self) -> int:
+        return self.paid + self.unpaid
+
+    @property
+    def paid_share(self) -> int | None:
+        """In per cent of the revenue; None without any. 100 only if nothing is unpaid."""
+        return self.paid * 100 // self.revenue if self.revenue else None
+
+    def add(self, orders: int, amount: int, kind: str) -> None:
+        self.orders += orders
+        if kind == "paid":
+            self.paid += amount
+        elif kind == "unpaid":
+            self.unpaid += amount
+
+
+@dataclass(frozen=True, slots=True)
+class Sales:
+    days: int
+    now: Sums
+    before: Sums
+    by_day: dict[date, Sums] = field(default_factory=dict)  # the oldest first, today last
+
+    @property
+    def today(self) -> Sums:
+        return next(reversed(self.by_day.values()))
+
+    def chart(self, business: Business) -> Chart:
+        """Each day leads to its orders."""
+        orders = reverse("merchants:orders")
+        return chart(
+            "sales",
+            "Sales by day",
+            [Point(day, f"{orders}?since={day}&until={day}") for day in self.by_day],
+            (
+                Series("Paid", "first", [each.paid for each in self.by_day.values()], total=""),
+                Series("Unpaid", "second", [each.unpaid for each in self.by_day.values()], total=""),
+            ),
+            empty="No sales in these days.",
+            is_stacked=True,
+            write=lambda minor: display(round(minor), business.currency, business.locale),
+        )
+
+
+def sales_of(business: Business, *, days: int, now: datetime | None = None) -> Sales:
+    """The last `days` days of the store's time zone, and as many before them. Two statements."""
+    zone = ZoneInfo(business.timezone)
+    span = DaySpan.until(now or timezone.now(), zone, 2 * days)
+    first = span.first + timedelta(days=days)
+    by_day = {day: Sums() for day in span.dates if day >= first}
+    whole, before = Sums(), Sums()
+    start, end = span.bounds
+    sold = _by_day_and_kind(zone).rows(business=business.pk, start=start, end=end)
+    for day, kind, orders, amount in sold:
+        for sums in (by_day[day], whole) if day >= first else (before,):
+            sums.add(orders, amount, kind)
+    for day, number in _VISITS.rows(business=business.pk, first=span.first):
+        (whole if day >= first else before).visits += number
+    return Sales(days, whole, before, by_day)
+
+
+_VISITS: Final[Compiled[Any]] = Compiled(
+    lambda: StoreVisits.objects.filter(business=BUSINESS, day__gte=Param("first", DateField())).values_list(
+        "day", "visits"
+    ),
+    prepared_as="merchants_visits",
+)
+
+
+@cache
+def _by_day_and_kind(zone: ZoneInfo) -> Compiled[Any]:
+    kind = Case(
+        When(status=OrderStatus.CANCELLED, then=Value("cancelled")),
+        When(PAID, then=Value("paid")),
+        default=Value("unpaid"),
+    )
+    start, end = (Param(name, DateTimeField()) for name in ("start", "end"))
+    rows = Order.objects.filter(business=BUSINESS, created_at__gte=start, created_at__lt=end).order_by()
+    parts = rows.annotate(day=TruncDate("created_at", tzinfo=zone), kind=kind).values_list("day", "kind")
+    counted = parts.annotate(number=Count("pk"), sum=Sum(F("amount") - F("refunded")))
+    return Compiled(lambda: counted)

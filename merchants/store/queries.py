@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -12,11 +12,18 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import Business
+from common import places
+from common.contacts import kept_email_key
+from common.db.compiled import AmongIds, Compiled
+from common.db.folding import FindsAll
+from common.db.totals import COUNTED_EXACTLY
+from common.places import Work
 from common.times import shifted
+from stores.customers import Person, orders_of
 from stores.enums import OPEN, DeliveryMethod, OrderStatus, PaymentStatus, ProductStatus
 from stores.models import Order, Product, Review, SitePage
-from stores.order_search import SearchText, matching
-from stores.queries import Listing
+from stores.order_search import SearchText, matching, plain_words
+from stores.queries import BUSINESS, Listing, counted
 from stores.standing import PAID, UNPAID, UNPAID_ONLINE
 
 MOST_CATEGORIES = 200  # that a form proposes
@@ -68,10 +75,10 @@ def orders_found(
     first_day: date | None = None,
     last_day: date | None = None,
 ) -> Listing[Order]:
-    """Orders with their lines. `view` is one of `VIEWS`, `payment` one of `PAYMENTS`; `search` looks into number, name, e-mail address and phone number, and below three characters
+    """Orders with their payment. `view` is one of `VIEWS`, `payment` one of `PAYMENTS`; `search` looks into number, name, e-mail address and phone number, and below three characters
     only at the beginning of the number. Both days are included, in the business's time zone.
     """
-    narrowed, rows = Q(), Order.objects.filter(business=business)
+    narrowed, rows = Q(), business.orders.select_related("payment").order_by("-id")
     if status:
         narrowed &= Q(status=status)
     if view:
@@ -83,12 +90,27 @@ def orders_found(
     if last_day:
         narrowed &= Q(created_at__lt=_midnight(business, last_day, days_later=1))
     if len(search) >= INDEXED:
-        rows = rows.alias(found_in=SearchText())
-        narrowed &= matching(search)
-    elif search:
+        places.require(Work.SEARCH)
+        rows = rows.alias(found_in=SearchText()).filter(narrowed)
+        return OrdersFound(business, rows.filter(matching(search)), None, rows, plain_words(search))
+    if search:
         narrowed &= Q(number__startswith=search)
-    rows = rows.filter(narrowed).select_related("payment", "business")
-    return Listing(business, rows.prefetch_related("items").order_by("-id"), None if narrowed else "orders")
+    return Listing(business, rows.filter(narrowed), None if narrowed else "orders")
+
+
+@dataclass(frozen=True)
+class OrdersFound(Listing[Order]):
+    """What a search for `words` finds `among` orders."""
+
+    among: QuerySet[Order]
+    words: list[str]
+
+    @property
+    def total(self) -> int:
+        """Asked where a page is full. Then the index costs more than it saves, unless the store has very many orders."""
+        if self.words and counted(self.business, "orders")[0] <= COUNTED_EXACTLY:
+            return self.among.filter(FindsAll(SearchText(), *self.words)).count()
+        return super().total
 
 
 def orders_newer(listing: Listing[Order], than: UUID) -> int:
@@ -109,19 +131,22 @@ def _midnight(business: Business, day: date, *, days_later: int = 0) -> datetime
 
 
 def orders_of_customer(order: Order) -> int:
-    """How many orders of the store carry this order's e-mail address."""
-    if not order.customer_email:
+    """How many orders of the store carry this order's e-mail address, in whatever spelling."""
+    if not (key := kept_email_key(order.customer_email)):
         return 0
-    rows = Order.objects.filter(business=order.business_id, customer_email__iexact=order.customer_email)
-    indexed = rows.alias(found_in=SearchText()).filter(matching(order.customer_email))
-    return indexed[:MOST_COUNTED].count()
+    return orders_of(order.business, Person(email=key)).order_by()[:MOST_COUNTED].count()
 
 
 def still_sold(order: Order) -> set[UUID]:
     """The products of an order's lines that still exist, archived ones too."""
-    ids = {item.product_id for item in order.items.all()}
-    rows = Product.objects.filter(business=order.business_id, pk__in=ids)
-    return set(rows.values_list("pk", flat=True))
+    ids = {item.product_id for item in order.lines}
+    return {pk for (pk,) in _SOLD.rows(business=order.business_id, ids=ids)}
+
+
+_SOLD: Final[Compiled[Any]] = Compiled(
+    lambda: Product.objects.filter(AmongIds("id", "ids"), business=BUSINESS).values_list("pk"),
+    prepared_as="merchants_sold",
+)
 
 
 def products_found(
@@ -132,7 +157,8 @@ def products_found(
     if category:
         narrowed &= Q(category=category)
     if search:
-        narrowed &= Q(name__icontains=search) | Q(description__icontains=search)
+        places.require(Work.SEARCH)
+        narrowed &= Q(name__finds=search) | Q(description__finds=search)
     wanted = narrowed if shelf else narrowed & Q(status=ProductStatus.ACTIVE)
     rows = Product.objects.filter(wanted, business=business).order_by("-id")
     return Listing(business, rows, None if narrowed else "products")
@@ -150,7 +176,8 @@ def reviews_found(
     """Reviews with their product. `product_name` is a part of its name."""
     narrowed = Q()
     if product_name:
-        narrowed &= Q(product__name__icontains=product_name)
+        places.require(Work.SEARCH)
+        narrowed &= Q(product__name__finds=product_name)
     if product_id:
         narrowed &= Q(product=product_id)
     if rating:
@@ -169,20 +196,32 @@ def pages_of(business: Business) -> Listing[SitePage]:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What waits for the merchant now."""
+    """What waits for the merchant now, besides the orders to confirm."""
 
-    waiting: int  # orders of any day that are not confirmed yet
     unpaid: int  # orders whose payment through an app isn't completed
     failed: int  # those of them whose payment failed or expired
     low: int  # products that are sold out or below their threshold
+    has_products: bool  # archived ones, too
 
 
 def waiting_in(business: Business) -> Waiting:
-    orders = Order.objects.filter(business=business)
-    online = orders.filter(UNPAID_ONLINE)
+    """Two statements."""
+    unpaid, failed = _UNPAID.first(business=business.pk) or (0, 0)
+    products = _LOW.first(business=business.pk)
+    return Waiting(unpaid, failed, products[0] if products else 0, products is not None)
+
+
+def _unpaid() -> Any:
     over = Q(payment__status__in=(PaymentStatus.FAILED, PaymentStatus.EXPIRED))
-    return Waiting(
-        waiting=orders.filter(status=OrderStatus.PENDING).count(),
-        **online.aggregate(unpaid=Count("pk"), failed=Count("pk", filter=over)),
-        low=Product.objects.filter(SHELVES["low"], business=business).count(),
-    )
+    of_business = Order.objects.filter(UNPAID_ONLINE, business=BUSINESS).order_by().values("business")
+    counted = of_business.annotate(unpaid=Count("pk"), failed=Count("pk", filter=over))
+    return counted.values_list("unpaid", "failed")
+
+
+def _low() -> Any:
+    of_business = Product.objects.filter(business=BUSINESS).order_by().values("business")
+    return of_business.annotate(low=Count("pk", filter=SHELVES["low"])).values_list("low")
+
+
+_UNPAID: Final[Compiled[Any]] = Compiled(_unpaid, prepared_as="merchants_unpaid")
+_LOW: Final[Compiled[Any]] = Compiled(_low, prepared_as="merchants_low")

@@ -1,15 +1,13 @@
 """`{% load installed_apps %}`: the installed apps of a store, for the merchant's pages."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from django import template
-from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
-from common.templatetags.ui import app_icon, icon, pill
-from extensions.definitions import AdminPage
+from common.templatetags.ui import app_icon, icon, mark_of, nav_link, pill, sandbox_mark
+from common.times import lately
 from extensions.enums import ExtensionType
 from extensions.hooks.descriptions import DESCRIPTIONS
 from extensions.icons import icon_or_neutral
@@ -19,8 +17,7 @@ from extensions.models import Breaker
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from marketplace.scopes import SCOPES
-from merchants.attention import concerns_of
-from merchants.installed.app import InstalledApp
+from merchants.frame import AppPage
 from stores.hookpoints import HookPoint
 from webhooks.models import Attempt
 
@@ -68,17 +65,6 @@ NAMING_SCOPES = (
 )
 
 
-@register.filter
-def number_of_concerns(apps: Sequence[InstalledApp]) -> int:
-    return len(concerns_of(apps))
-
-
-@register.simple_tag
-def asking(apps: Sequence[InstalledApp]) -> list[Installation]:
-    """Those whose merchant is asked for more permissions."""
-    return [each.installation for each in apps if each.status.asks]
-
-
 @register.inclusion_tag("merchants/installed/history_item.html")
 def history_item(entry: HistoryEntry) -> dict[str, Any]:
     kind, icon_name, words = HISTORY_DESCRIPTIONS[HistoryKind(entry.kind)]
@@ -111,9 +97,19 @@ def _named(entry: HistoryEntry) -> list[str]:
     return [SCOPES[name].sentence for name in entry.note.split(", ") if name in SCOPES]
 
 
-@register.inclusion_tag("components/pill.html")
-def status_pill(status: StoreAppStatus) -> dict[str, Any]:
-    return pill(*PILLS[status.state])
+def status_pill(status: StoreAppStatus) -> SafeString:
+    kind, word, *icon_name = PILLS[status.state]
+    if status.state == AppState.WORKING and status.works_since:
+        word = f"{word} since {lately(status.works_since)}"
+    return pill(kind, word, *icon_name)
+
+
+@register.simple_tag
+def state_of(installation: Installation, status: StoreAppStatus) -> SafeString:
+    """The state of an app in one pill, and the mark of a test install."""
+    works = status.state == AppState.WORKING
+    parts = [] if works and installation.is_test else [status_pill(status)]
+    return SafeString(" ".join([*parts, sandbox_mark("Test")] if installation.is_test else parts))
 
 
 @register.filter
@@ -145,17 +141,34 @@ def icon_of_extension(capability: Capability) -> str:
     return ICONS[capability.type]
 
 
-@register.simple_tag
-def admin_pages(apps: Sequence[InstalledApp]) -> list[tuple[Installation, AdminPage]]:
-    """Those of all the store's apps for the side navigation, the app that was installed first on top."""
-    return [(each.installation, page) for each in reversed(apps) for page in each.admin_pages]
+@register.simple_tag(takes_context=True)
+def store_navigation(context: dict[str, Any]) -> SafeString:
+    """The links to a store's pages. Two have a number: what needs attention, and the orders to confirm."""
+    request = context["request"]
+    concerns, to_confirm = request.frame.concerns, request.business.to_confirm
+    needs = "needs your attention" if concerns == 1 else "need your attention"
+    numbers = {
+        "notices": (str(concerns or ""), needs),
+        "orders": ("99+" if to_confirm > 99 else str(to_confirm or ""), "to confirm"),
+    }
+    of_an_app = request.resolver_match.url_name == "admin_page"  # which has a link of its own
+    return mark_safe(  # noqa: S308  # each link is safe
+        "".join(
+            nav_link(
+                entry.title,
+                entry.url,
+                entry.icon,
+                "" if of_an_app else mark_of(request.path, entry.url, exact=entry.alone),
+                *numbers.get(entry.route, ()),
+            )
+            for entry in request.navigation
+        )
+    )
 
 
 @register.simple_tag
-def page_icon(page: AdminPage, installation: Installation) -> SafeString:
+def page_icon(page: AppPage) -> SafeString:
     """The page's own icon. Without one, the app's; for an unknown name, a neutral one."""
     if page.icon_name:
         return icon(icon_or_neutral(page.icon_name))
-    fields = installation.app_fields
-    shown = app_icon(fields.name, installation.app.slug, fields.icon_path, "small")
-    return render_to_string("components/app_icon.html", shown)
+    return app_icon(page.app_name, page.app_slug, page.app_icon, "small")

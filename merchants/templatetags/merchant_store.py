@@ -2,23 +2,21 @@
 
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from django import template
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from accounts.enums import StoreRole
 from accounts.validators import timezone_label
 from common.money import currency_label
-from common.templatetags.ui import pill
-from common.times import iso
+from common.templatetags.ui import pill, time_element
 from merchants.constants import NAMED_BY
+from merchants.lists import store_query
 from merchants.orders.descriptions import paid_look, payment_detail, payment_method
 from merchants.store.overview import SetupStep
-from stores.enums import OrderStatus, is_low
+from stores.enums import OrderStatus, ProductStatus, is_low
 from stores.models import Order, Product
 from stores.standing import is_paid
 
@@ -35,14 +33,14 @@ ORDER_LOOKS = {
 }
 
 
-@register.inclusion_tag("components/pill.html")
-def order_pill(order: Order) -> dict[str, Any]:
+@register.simple_tag
+def order_pill(order: Order) -> SafeString:
     kind, icon_name = ORDER_LOOKS[OrderStatus(order.status)]
     return pill(kind, order.get_status_display(), icon_name)
 
 
-@register.inclusion_tag("components/pill.html")
-def paid_pill(order: Order) -> dict[str, Any]:
+@register.simple_tag
+def paid_pill(order: Order) -> SafeString:
     """Paid or Unpaid, beside the status."""
     return pill(*paid_look(order))
 
@@ -51,9 +49,9 @@ def paid_pill(order: Order) -> dict[str, Any]:
 def shop_time(moment: datetime) -> SafeString:
     """`Today, 15:31` or `20 Nov, 15:31`, in the store's time zone, which the page names once; with the year if it is another."""
     local, now = timezone.localtime(moment), timezone.localtime()
-    day = "j M" if local.year == now.year else "j M Y"
-    words = "Today" if local.date() == now.date() else date_format(local, day)
-    return format_html('<time datetime="{}">{}</time>', iso(moment), f"{words}, {local:%H:%M}")
+    year = "" if local.year == now.year else f" {local.year}"
+    words = "Today" if local.date() == now.date() else f"{local.day} {local:%b}{year}"
+    return time_element(moment, f"{words}, {local:%H:%M}")
 
 
 @register.simple_tag(takes_context=True)
@@ -63,11 +61,9 @@ def store_field(context: Any) -> str:
     return format_html('<input type="hidden" name="{}" value="{}">', NAMED_BY, named) if named else ""
 
 
-@register.simple_tag(takes_context=True)
-def store_query(context: Any, joint: str = "?") -> str:
-    """After the address of a link: the store, if that of this page names it."""
-    named = context["request"].GET.get(NAMED_BY)
-    return f"{joint}{urlencode({NAMED_BY: named})}" if named else ""
+@register.simple_tag(takes_context=True, name="store_query")
+def store_query_tag(context: Any, joint: str = "?") -> str:
+    return store_query(context["request"], joint)
 
 
 register.filter("is_paid", is_paid)
@@ -92,20 +88,23 @@ def steps_done(steps: list[SetupStep]) -> int:
 
 
 @register.filter
-def pieces(order: Order) -> int:
-    """How many things are in an order whose lines were brought along."""
-    return sum(item.quantity for item in order.items.all())
-
-
-@register.filter
 def gives_back(order: Order) -> bool:
     """Whether a cancellation returns something to stock: products whose stock was tracked."""
-    return any(item.from_stock for item in order.items.all())
+    return any(item.from_stock for item in order.lines)
 
 
 @register.filter
-def runs_low(product: Product) -> bool:
-    return is_low(product.stock, product.low_stock_threshold)
+def product_pill(product: Product) -> SafeString:
+    """Whether it can be bought, and whether its stock is low."""
+    if product.status == ProductStatus.ARCHIVED:
+        return pill("neutral", "Archived", "inbox")
+    if not product.is_available:
+        return pill("neutral", "Unavailable", "eye-off")
+    if product.stock == 0:
+        return pill("bad", "Sold out")
+    if is_low(product.stock, product.low_stock_threshold):
+        return pill("warn", "Low", "triangle-alert")
+    return pill("ok", "Available")
 
 
 @register.filter

@@ -14,7 +14,7 @@ const ADMIN_INIT = "service:init";
 export const MAX_HEIGHT = 400;
 
 /**
- * Ask the store for this block's settings, or this widget's, and hear of every change.
+ * Ask the store for this block's settings, or this widget's, and learn of every change.
  *
  * `onSettings(settings, blockId, theme)` is called at first, and again while the merchant edits: show what is not saved
  * yet, too. `theme` is the look of the store, and `wear(theme)` puts it on. Returns `{resize(height), stop()}`: `resize` asks for a height in pixels, of which the store gives at most 400.

@@ -12,7 +12,7 @@ export class HookRouter extends Router {
     if (refused) return refuse(401, refused);
     let call;
     try {
-      call = { ...read(body), isShadow: values["x-webhook-shadow"] === "true" };
+      call = read(body);
     } catch (error) {
       return refuse(400, error.message);
     }

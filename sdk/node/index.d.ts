@@ -96,8 +96,6 @@ export interface HookCall<Data = Record<string, unknown>> {
   timestamp: Date;
   /** Money in it is in minor units. */
   data: Data;
-  /** Whether the answer is only checked, for a release in steps: a store that runs the earlier version asked. */
-  isShadow: boolean;
 }
 /** One handler per hook point, behind the signature check. A shopper waits for the answer. */
 export class HookRouter {

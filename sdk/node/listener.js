@@ -23,7 +23,7 @@ export function listener(router, secret, { onResult = complain } = {}) {
   };
 }
 
-/** What the author has to mend belongs in the app's own log. */
+/** An error that the author has to mend belongs in the app's own log. */
 function complain({ status, reason, error }) {
   if (status === 500) console.error(reason, ...(error ? [error] : []));
 }

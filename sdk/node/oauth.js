@@ -3,6 +3,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
 import { ApiError, errorFrom, jsonObject, OAuthError, StateMismatch, Unreachable } from "./errors.js";
+import { cleanSecret } from "./transport.js";
 
 const ENDPOINTS = ["issuer", "authorization_endpoint", "token_endpoint", "revocation_endpoint"];
 
@@ -11,11 +12,11 @@ export class OAuthClient {
 
   constructor({ baseUrl, clientId, clientSecret, redirectUri, timeout = 10_000 }) {
     this.baseUrl = baseUrl.replace(/\/+$/, "");
-    this.clientId = clientId;
+    this.clientId = cleanSecret(clientId, "The client ID");
     this.redirectUri = redirectUri;
     this.timeout = timeout;
     // RFC 6749 section 2.3.1: both are encoded as in a form before Basic joins them with a colon.
-    const pair = [clientId, clientSecret].map(encodeURIComponent).join(":");
+    const pair = [this.clientId, cleanSecret(clientSecret, "The client secret")].map(encodeURIComponent).join(":");
     this.authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
     Object.defineProperty(this, "authorization", { enumerable: false }); // kept out of logs
   }

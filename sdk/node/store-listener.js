@@ -159,7 +159,7 @@ export class StoreListener {
     await this.#report({ hookCalls: [{ id, ...(await this.#forward(sent, timeoutMs, KEPT_OF_CALLS)) }] });
   }
 
-  /** Whether the platform has it. What can't be reported in time, it resends. */
+  /** Whether the platform has it. It resends requests that can't be reported in time. */
   async #report(body) {
     const call = (signal) => this.#api.send("POST", `${this.#path}/${this.#id}/answers`, { body, signal });
     try {

@@ -20,7 +20,7 @@ export const skip =
   URL_ && TOKEN ? false : "Set EXTENSION_PLATFORM_URL and EXTENSION_PLATFORM_TOKEN to test on a store of the platform.";
 
 /**
- * A store with your app installed. What happens there reaches the app at this port of this machine. It is deleted after the test
+ * A store with your app installed. Its events reach the app at this port of this machine. It is deleted after the test
  * `t`, and by the platform after `expiresIn` seconds in any case.
  */
 export async function openStore(t, { port = Number(process.env.PORT || 3000), scenario, expiresIn } = {}) {
@@ -97,7 +97,7 @@ export class TestStore {
     return steps.flatMap((step) => step.events);
   }
 
-  /** Let the store's clock go on, by `{ hours: 3 }`. What falls due by then is sent now, in its order. */
+  /** Let the store's clock go on, by `{ hours: 3 }`. Everything that falls due by then is sent now, in its order. */
   advance(span) {
     const seconds = Object.entries(span).reduce((sum, [unit, count]) => sum + UNITS[unit] * count, 0);
     return this.#api.record("POST", `${this.#path}/advance`, { body: { seconds: Math.round(seconds) } });
@@ -202,7 +202,7 @@ async function findApp(api) {
 async function appOfFolder(folder) {
   const file = join(folder, FILE);
   try {
-    return JSON.parse(await readFile(file, "utf8")).app;
+    return JSON.parse((await readFile(file, "utf8")).replace(/^\uFEFF/, "")).app;
   } catch (error) {
     if (error instanceof SyntaxError) throw new Error(`${file} must be a JSON object with "app", the ID of your app.`);
     if (error.code !== "ENOENT") throw error;

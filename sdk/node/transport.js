@@ -4,6 +4,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { ApiError, errorFrom, jsonObject, RateLimited, Unreachable } from "./errors.js";
 
+/**
+ * A token or secret as it was issued: without white space and a byte order mark around it, as files and shells add. Throws for one
+ * that can't be sent, without showing it.
+ */
+export function cleanSecret(text, name) {
+  const cleaned = String(text).trim();
+  if (!/^[!-~]*$/.test(cleaned)) {
+    throw new TypeError(`${name} has a space, a quotation mark or another character that no token has. Copy it again.`);
+  }
+  return cleaned;
+}
+
 export class Transport {
   #token;
 
@@ -11,7 +23,7 @@ export class Transport {
     this.baseUrl = baseUrl.replace(/\/+$/, "");
     this.timeout = timeout;
     this.waitOnRateLimit = waitOnRateLimit;
-    this.#token = token;
+    this.#token = cleanSecret(token, "The access token");
   }
 
   /** The JSON object of a 2xx answer. */

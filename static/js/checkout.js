@@ -5,122 +5,124 @@ import { announce } from "./announce.js";
 
 const PAUSE = 900; // ms after the last keystroke
 const form = document.querySelector("form.checkout");
-const sums = form.querySelector("[data-sums]");
-const before = sums.innerHTML; // what is known without asking
-let asked, request, timer;
+if (form) {
+  const sums = form.querySelector("[data-sums]");
+  const before = sums.innerHTML; // what is known without asking
+  let asked, request, timer;
 
-function choice() {
-  const values = new FormData(form);
-  const method = values.get("delivery_method") ?? "";
-  return { method, town: method === "DELIVERY" ? (values.get("locality") ?? "").trim() : "" };
-}
+  function choice() {
+    const values = new FormData(form);
+    const method = values.get("delivery_method") ?? "";
+    return { method, town: method === "DELIVERY" ? (values.get("locality") ?? "").trim() : "" };
+  }
 
-// The style sheet shows what belongs to the chosen method. Browsers don't always notice that in `:has()`.
-function show({ method }) {
-  form.dataset.method = method;
-}
+  // The style sheet shows what belongs to the chosen method. Browsers don't always notice that in `:has()`.
+  function show({ method }) {
+    form.dataset.method = method;
+  }
 
-function plan(wait) {
-  const now = choice();
-  show(now);
-  clearTimeout(timer);
-  if (JSON.stringify(now) === asked) return;
-  if (wait === 0) return ask(now);
-  timer = setTimeout(() => ask(choice()), wait);
-}
+  function plan(wait) {
+    const now = choice();
+    show(now);
+    clearTimeout(timer);
+    if (JSON.stringify(now) === asked) return;
+    if (wait === 0) return ask(now);
+    timer = setTimeout(() => ask(choice()), wait);
+  }
 
-async function ask(now) {
-  asked = JSON.stringify(now);
-  request?.abort();
-  request = new AbortController();
-  sums.innerHTML = before;
-  form.dataset.sums = "waiting";
-  sums.setAttribute("aria-busy", "true");
-  const body = new URLSearchParams({
-    total: "1",
-    offered: form.elements.offered.value,
-    delivery_method: now.method,
-    locality: now.town,
-  });
-  try {
-    const answer = await fetch(location.href, {
-      method: "POST",
-      body,
-      headers: { "X-Part": "sums" },
-      signal: request.signal,
+  async function ask(now) {
+    asked = JSON.stringify(now);
+    request?.abort();
+    request = new AbortController();
+    sums.innerHTML = before;
+    form.dataset.sums = "waiting";
+    sums.setAttribute("aria-busy", "true");
+    const body = new URLSearchParams({
+      total: "1",
+      offered: form.elements.offered.value,
+      delivery_method: now.method,
+      locality: now.town,
     });
-    if (answer.status === 409 || answer.status === 404) return location.reload(); // the cart has changed
-    if (!answer.ok || answer.redirected) throw new Error(answer.statusText);
-    sums.innerHTML = await answer.text();
-    form.dataset.sums = "known";
-    const [word, amount] = sums.querySelectorAll(".total > *");
-    announce(`${word.textContent}: ${amount.textContent}`);
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    form.dataset.sums = "failed";
-    asked = undefined;
+    try {
+      const answer = await fetch(location.href, {
+        method: "POST",
+        body,
+        headers: { "X-Part": "sums" },
+        signal: request.signal,
+      });
+      if (answer.status === 409 || answer.status === 404) return location.reload(); // the cart has changed
+      if (!answer.ok || answer.redirected) throw new Error(answer.statusText);
+      sums.innerHTML = await answer.text();
+      form.dataset.sums = "known";
+      const [word, amount] = sums.querySelectorAll(".total > *");
+      announce(`${word.textContent}: ${amount.textContent}`);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      form.dataset.sums = "failed";
+      asked = undefined;
+    }
+    sums.removeAttribute("aria-busy");
+    goOn();
   }
-  sums.removeAttribute("aria-busy");
-  goOn();
-}
 
-// A press while the total is being worked out is kept. It goes on by itself unless the total is above the one that was shown.
-const button = form.querySelector("[data-place]");
-const note = form.querySelector("[data-placing]");
-const LONG = 3_000; // ms
-const label = button.textContent;
-let pressed, slow;
+  // A press while the total is being worked out is kept. It goes on by itself unless the total is above the one that was shown.
+  const button = form.querySelector("[data-place]");
+  const note = form.querySelector("[data-placing]");
+  const LONG = 3_000; // ms
+  const label = button.textContent;
+  let pressed, slow;
 
-function total() {
-  const shown = [...sums.querySelectorAll(".total")].find((row) => getComputedStyle(row).display !== "none");
-  return { minor: Number(shown.dataset.minor), text: shown.lastElementChild.textContent };
-}
-
-function goOn() {
-  if (pressed === undefined) return;
-  const seen = pressed;
-  rest();
-  if (form.dataset.sums === "failed") {
-    note.textContent = note.dataset.notKnown;
-  } else if (total().minor <= seen) {
-    form.requestSubmit(button);
-  } else {
-    note.textContent = note.dataset.now.replace("{total}", () => total().text);
+  function total() {
+    const shown = [...sums.querySelectorAll(".total")].find((row) => getComputedStyle(row).display !== "none");
+    return { minor: Number(shown.dataset.minor), text: shown.lastElementChild.textContent };
   }
-}
 
-function rest() {
-  clearTimeout(slow);
-  pressed = undefined;
-  button.textContent = label;
-  button.removeAttribute("aria-disabled");
-  note.textContent = "";
-}
-
-function waitsFor() {
-  const method = form.querySelector("[name=payment_method]:checked");
-  const ofAnApp = method?.value.includes(":");
-  return ofAnApp
-    ? note.dataset.app.replace("{name}", () => method.closest("label").querySelector(".title").textContent)
-    : note.dataset.store;
-}
-
-form.addEventListener("submit", (event) => {
-  if (event.submitter && event.submitter !== button) return;
-  button.setAttribute("aria-disabled", "true");
-  if (form.dataset.sums === "waiting") {
-    event.preventDefault();
-    pressed ??= total().minor;
-    button.textContent = button.dataset.working;
-    return;
+  function goOn() {
+    if (pressed === undefined) return;
+    const seen = pressed;
+    rest();
+    if (form.dataset.sums === "failed") {
+      note.textContent = note.dataset.notKnown;
+    } else if (total().minor <= seen) {
+      form.requestSubmit(button);
+    } else {
+      note.textContent = note.dataset.now.replace("{total}", () => total().text);
+    }
   }
-  button.textContent = button.dataset.sending;
-  slow = setTimeout(() => (note.textContent = waitsFor()), LONG);
-});
-addEventListener("pageshow", rest); // also when the browser comes back to the page
 
-form.elements.locality.addEventListener("input", () => plan(PAUSE));
-form.addEventListener("change", ({ target }) => {
-  if (["delivery_method", "locality"].includes(target.name)) plan(0);
-});
-addEventListener("pageshow", () => plan(0)); // also with values that the browser has filled in
+  function rest() {
+    clearTimeout(slow);
+    pressed = undefined;
+    button.textContent = label;
+    button.removeAttribute("aria-disabled");
+    note.textContent = "";
+  }
+
+  function waitsFor() {
+    const method = form.querySelector("[name=payment_method]:checked");
+    const ofAnApp = method?.value.includes(":");
+    return ofAnApp
+      ? note.dataset.app.replace("{name}", () => method.closest("label").querySelector(".title").textContent)
+      : note.dataset.store;
+  }
+
+  form.addEventListener("submit", (event) => {
+    if (event.submitter && event.submitter !== button) return;
+    button.setAttribute("aria-disabled", "true");
+    if (form.dataset.sums === "waiting") {
+      event.preventDefault();
+      pressed ??= total().minor;
+      button.textContent = button.dataset.working;
+      return;
+    }
+    button.textContent = button.dataset.sending;
+    slow = setTimeout(() => (note.textContent = waitsFor()), LONG);
+  });
+  addEventListener("pageshow", rest); // also when the browser comes back to the page
+
+  form.elements.locality.addEventListener("input", () => plan(PAUSE));
+  form.addEventListener("change", ({ target }) => {
+    if (["delivery_method", "locality"].includes(target.name)) plan(0);
+  });
+  addEventListener("pageshow", () => plan(0)); // also with values that the browser has filled in
+}

@@ -1,9 +1,9 @@
-// While the page has an element [data-live], asks for the page again and reloads it once that element's value has changed:
+// While the page has an element [data-live-state], asks for the page again and reloads it once that element's value has changed:
 // every 2 seconds at first, slower while nothing happens. [data-live-text] is kept up to date.
 import { poll, slower } from "./poll.js";
 
-const content = document.querySelector("main .content");
-const state = (root) => root.querySelector("[data-live]")?.dataset.live;
+const content = document.querySelector("main .content") ?? document.createElement("div");
+const state = (root) => root.querySelector("[data-live-state]")?.dataset.liveState;
 
 async function show(answer) {
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -15,4 +15,4 @@ async function show(answer) {
 }
 
 for (const link of content.querySelectorAll("[data-live-reload]")) link.hidden = true;
-if (content.querySelector("[data-live]")) poll(() => location.href, show, { wait: 2_000, next: slower });
+if (content.querySelector("[data-live-state]")) poll(() => location.href, show, { wait: 2_000, next: slower });

@@ -3,6 +3,12 @@
 const PAUSE = 150; // ms
 const LATE = 8000; // ms
 
+/** Sends a form as it is to another address than its own, which only a script may. */
+function send(form, url) {
+  const headers = { "X-CSRFToken": form.querySelector("[name=csrfmiddlewaretoken]").value };
+  return fetch(url, { method: "POST", body: new FormData(form), headers });
+}
+
 const form = document.querySelector("form[data-live]");
 if (form) {
   const frame = document.querySelector(`iframe[data-block="${form.dataset.for}"]`);
@@ -12,7 +18,7 @@ if (form) {
 
   const show = async () => {
     const number = ++asked;
-    const answer = await fetch(form.dataset.live, { method: "POST", body: new FormData(form) });
+    const answer = await send(form, form.dataset.live);
     // Ignore outdated responses, and values that can't be saved.
     if (number !== asked || !answer.ok) return;
     const { settings } = await answer.json();
@@ -40,7 +46,7 @@ if (writing) {
   let asked = 0;
   const show = async () => {
     const number = ++asked;
-    const answer = await fetch(writing.dataset.textPreview, { method: "POST", body: new FormData(writing) });
+    const answer = await send(writing, writing.dataset.textPreview);
     if (number === asked && answer.ok) text.innerHTML = await answer.text(); // cleaned by the server
   };
   writing.addEventListener("input", () => {

@@ -226,6 +226,39 @@ document.documentElement.dataset.scripted = "";
   });
 }
 
+{
+  // A press by keyboard that leads back to a page: focus goes to the form's next button, or else to what is said.
+  const PRESSED = "pressed";
+
+  // `form.action` would be a button of that name.
+  const target = (element, attribute) =>
+    new URL(element.getAttribute(attribute) || location.href, location.href).pathname;
+
+  function takeOver(pressed) {
+    if (document.activeElement !== document.body) return;
+    const again = [...document.querySelectorAll("form[method=post]")].filter(
+      (form) => target(form, "action") === pressed,
+    );
+    const buttons = again.flatMap((form) => [...form.querySelectorAll("button:not([type=button])")]);
+    const said = document.querySelector(".messages[role=status]");
+    said?.setAttribute("tabindex", "-1");
+    (buttons.find((button) => button.classList.contains("primary")) ?? buttons[0] ?? said)?.focus();
+  }
+
+  try {
+    const pressed = sessionStorage.getItem(PRESSED);
+    sessionStorage.removeItem(PRESSED);
+    if (pressed) takeOver(pressed);
+    document.addEventListener("submit", ({ target: form, submitter }) => {
+      if (form.getAttribute("method") !== "post" || !submitter?.matches(":focus-visible")) return;
+      const to = submitter.hasAttribute("formaction") ? target(submitter, "formaction") : target(form, "action");
+      sessionStorage.setItem(PRESSED, to);
+    });
+  } catch {
+    // Without storage focus stays where the browser puts it.
+  }
+}
+
 // Tabs scroll on a phone: the chosen one is in sight.
 for (const tab of document.querySelectorAll(".tabs > [aria-current]")) {
   const bar = tab.parentElement;

@@ -94,8 +94,9 @@ async function upload(file, editor, area) {
   const body = new FormData();
   for (const { name, value } of area.form.querySelectorAll("input[type=hidden]")) body.append(name, value);
   body.append("picture", file);
+  const headers = { "X-CSRFToken": body.get("csrfmiddlewaretoken") }; // the form's own address is another one
   try {
-    const answer = await fetch(area.dataset.textEditor, { method: "POST", body });
+    const answer = await fetch(area.dataset.textEditor, { method: "POST", body, headers });
     const { url, message } = await answer.json();
     if (!answer.ok) return message ?? FAILED;
     const words = file.name.replace(/\.[^.]*$/, "").replace(/[[\]_-]+/g, " ");

@@ -1,19 +1,21 @@
 """Tags of the storefront's pages: `{% load storefront %}`."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import segno
 from django import template
 from django.conf import settings
 from django.http import HttpRequest
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import Business
+from common.templatetags.links import address
 from common.web.middleware.policy import allow_frame, allow_script
 from extensions.enums import EmbedKind
 from extensions.in_store.embeds_and_blocks import StoreEmbed, blocks_on, embeds_on
@@ -25,6 +27,7 @@ register = template.Library()
 
 FEW = 5  # pieces, where the merchant has set no threshold
 INLINE_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]+")
+CURRENT = SafeString(' aria-current="page"')
 LOOPBACK = ("127.0.0.1", "localhost")
 
 
@@ -72,6 +75,17 @@ def web_url(text: str | None) -> str:
         settings.DEBUG and parts.scheme == "http" and parts.hostname in LOOPBACK
     )
     return text or "" if allowed and parts.hostname else ""
+
+
+@register.simple_tag
+def category_links(categories: Iterable[str], chosen: str) -> SafeString:
+    """Those of all pages: a store has dozens."""
+    home = address("storefront:home")
+    links = (
+        (f"{home}?category={quote(each, safe='')}", CURRENT if each == chosen else "", each)
+        for each in categories
+    )
+    return format_html_join("", '<li><a href="{}"{} dir="auto">{}</a></li>', links)
 
 
 @register.simple_tag

@@ -84,7 +84,7 @@ def shop_render(
         "look": look,
         "has_hero": look.tagline or look.hero_text or look.hero_picture,
         "categories": queries.categories(shop),
-        "site_pages": queries.published_pages(shop).rows.order_by("title").only("slug", "title"),
+        "site_pages": queries.names_of_pages(shop),
         "cart_count": request.cart.count,
         "own_orders": request.cart.orders,
         "messages": [each for each in notices if each.level != ADDED],

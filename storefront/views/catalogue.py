@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
+from common import lengths
 from common.errors import Conflict, TooManyRequests
 from common.web.limits.auth_limits import limit_by_address
 from common.web.methods import require_safe
@@ -25,7 +26,6 @@ PRODUCTS_ON_A_PAGE = 24
 REVIEWS_ON_A_PAGE = 10
 REVIEWS_PER_MINUTE = 30
 MAX_SEARCH = 100  # characters
-MAX_CATEGORY = 80  # what the column holds
 
 
 SORTS = {
@@ -41,7 +41,7 @@ RELATED = 4  # products
 @require_safe
 @shop_page
 def home(request: ShopRequest) -> HttpResponse:
-    category = _asked(request, "category", MAX_CATEGORY)
+    category = _asked(request, "category", lengths.NAME)
     search = _asked(request, "q", MAX_SEARCH).strip()
     listing = queries.listed_products(request.shop, category=category or None, search=search or None)
     wanted = page_request(request.GET, default=PRODUCTS_ON_A_PAGE, maximum=PRODUCTS_ON_A_PAGE)

@@ -90,8 +90,8 @@ class ProgressStep:
 
 
 def _steps(order: Order) -> list[ProgressStep]:
-    """What the order goes through, with the times that are known. A cancelled order has none. What an app has sent out is
-    on its way, also if the customer wanted to pick it up.
+    """What the order goes through, with the times that are known. A cancelled order has none. An order that an app has sent
+    out is on its way, also if the customer wanted to pick it up.
     """
     sent_out = order.status == OrderStatus.IN_DELIVERY
     stages = STAGES[DELIVERY if sent_out else DeliveryMethod(order.delivery_method)]

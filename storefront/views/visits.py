@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 
 from common.web.limits.auth_limits import limit_by_address
 from storefront.views.access import ShopRequest, shop_page
-from stores.services.visits import count_visit
+from stores.services.storefront import count_visit
 
 COUNTED_PER_MINUTE: Final = 30  # for a network, so that no one fills a merchant's figures by a loop
 

@@ -2,11 +2,15 @@
 
 from typing import Any
 
+from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.utils import timezone
 from django.utils.functional import cached_property
 
 from accounts.models import Business
+from common import lengths
+from common.contacts import kept_email_key, kept_phone_key
+from common.db.fields import EmailField, KeyField, PhoneField
 from common.ids import new_id
 from stores.enums import (
     ActorKind,
@@ -35,15 +39,17 @@ class Order(models.Model):
     amount = models.PositiveBigIntegerField()
     currency = models.CharField(max_length=3)
     delivery_method = models.CharField(max_length=8, choices=DeliveryMethod.choices)
-    address = models.TextField(blank=True)
+    address = models.TextField(blank=True, validators=[MaxLengthValidator(lengths.ADDRESS)])
     payment_method = models.CharField(max_length=200)
     payment_method_name = models.CharField(
         max_length=200, blank=True, default="", db_default="", help_text="As the app that offers it names it."
     )
-    customer_name = models.CharField(max_length=120)
-    customer_email = models.EmailField(blank=True)
-    customer_phone = models.CharField(max_length=40, blank=True)
-    note = models.TextField(blank=True)
+    customer_name = models.CharField(max_length=lengths.PERSON)
+    customer_email = EmailField(blank=True)
+    customer_phone = PhoneField(max_length=lengths.PHONE, blank=True)
+    customer_email_key = KeyField(max_length=254, of="customer_email", key=kept_email_key)
+    customer_phone_key = KeyField(max_length=40, of="customer_phone", key=kept_phone_key)
+    note = models.TextField(blank=True, validators=[MaxLengthValidator(lengths.NOTE)])
     refunded = models.PositiveBigIntegerField(
         default=0, db_default=0, help_text="Minor units, as the merchant recorded it. Not on the wire."
     )
@@ -84,6 +90,21 @@ class Order(models.Model):
             models.Index(fields=["business", "created_at"], name="order_by_time"),
             models.Index("business", "status", models.F("id").desc(), name="order_in_status"),
             models.Index(fields=["business", "updated_at"], name="order_updated"),
+            models.Index(
+                fields=["customer_email_key", "business"],
+                name="order_of_email_key",
+                condition=models.Q(customer_email_key__gt=""),
+            ),
+            models.Index(
+                fields=["customer_phone_key", "business"],
+                name="order_of_phone_key",
+                condition=models.Q(customer_phone_key__gt=""),
+            ),
+            models.Index(
+                fields=["business"],
+                name="order_without_keys",
+                condition=models.Q(customer_email_key=None),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -161,7 +182,7 @@ class OrderChange(models.Model):
     kind = models.CharField(max_length=12, choices=OrderChangeKind.choices)
     previous = models.CharField(max_length=12, blank=True)
     status = models.CharField(max_length=12, blank=True)
-    note = models.CharField(max_length=300, blank=True)
+    note = models.CharField(max_length=lengths.NOTE, blank=True)
     amount = models.PositiveBigIntegerField(null=True, blank=True, help_text="Minor units, of a refund.")
     actor = models.CharField(max_length=8, choices=ActorKind.choices, default=ActorKind.SYSTEM)
     actor_id = models.UUIDField(

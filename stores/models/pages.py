@@ -1,10 +1,13 @@
 """Pages of a store, and reviews by its shoppers."""
 
+from django.core.validators import MaxLengthValidator
 from django.db import models
-from django.db.models.functions import Lower, Trim
 from django.utils import timezone
 
 from accounts.models import Business
+from common import lengths
+from common.contacts import kept_email_key
+from common.db.fields import EmailField, KeyField
 from common.ids import new_id
 from stores.models.products import Product
 
@@ -19,9 +22,10 @@ class Review(models.Model):
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="reviews")
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="reviews")
     rating = models.PositiveSmallIntegerField()
-    comment = models.TextField(blank=True)
-    author_name = models.CharField(max_length=120)
-    author_email = models.EmailField(blank=True, default="", db_default="", editable=False)
+    comment = models.TextField(blank=True, validators=[MaxLengthValidator(lengths.NOTE)])
+    author_name = models.CharField(max_length=lengths.PERSON)
+    author_email = EmailField(blank=True, default="", db_default="", editable=False)
+    author_email_key = KeyField(max_length=254, of="author_email", key=kept_email_key)
     cart_digest = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -34,10 +38,12 @@ class Review(models.Model):
         indexes = [
             models.Index("business", models.F("id").desc(), name="review_newest"),
             models.Index(
-                Lower(Trim("author_email")),
-                "business",
-                name="review_of_address",
-                condition=~models.Q(author_email=""),
+                fields=["author_email_key", "business"],
+                name="review_of_email_key",
+                condition=models.Q(author_email_key__gt=""),
+            ),
+            models.Index(
+                fields=["business"], name="review_without_key", condition=models.Q(author_email_key=None)
             ),
             models.Index(
                 fields=["cart_digest", "business"],
@@ -56,8 +62,8 @@ class SitePage(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="pages")
     slug = models.SlugField(max_length=120)
-    title = models.CharField(max_length=200)
-    content = models.TextField(blank=True, help_text="HTML.")
+    title = models.CharField(max_length=lengths.NAME)
+    content = models.TextField(blank=True, help_text="HTML.", validators=[MaxLengthValidator(lengths.PAGE)])
     source = models.TextField(
         blank=True,
         default="",

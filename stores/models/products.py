@@ -1,10 +1,11 @@
 """What a store sells."""
 
-from django.core.validators import RegexValidator
+from django.core.validators import MaxLengthValidator, RegexValidator
 from django.db import models
 from django.utils import timezone
 
 from accounts.models import Business
+from common import lengths
 from common.ids import new_id
 from stores.enums import ProductStatus
 from stores.models.settings import StoredPicture
@@ -15,11 +16,11 @@ class Product(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="products")
-    name = models.CharField(max_length=200)
-    slug = models.SlugField(max_length=200)
-    description = models.TextField(blank=True)
+    name = models.CharField(max_length=lengths.NAME)
+    slug = models.SlugField(max_length=lengths.NAME)
+    description = models.TextField(blank=True, validators=[MaxLengthValidator(lengths.DESCRIPTION)])
     price = models.PositiveBigIntegerField(help_text="Minor units.")
-    category = models.CharField(max_length=80, blank=True)
+    category = models.CharField(max_length=lengths.NAME, blank=True)
     is_available = models.BooleanField(
         default=True, help_text="The merchant's switch; it does not follow stock."
     )

@@ -39,7 +39,7 @@ class Cart(models.Model):
 class StoreVisits(models.Model):
     """How often a store was visited on a day of its time zone. It knows no visitor.
 
-    Changed only by `stores.services.visits`.
+    Changed only by `stores.services.storefront`.
     """
 
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="visits")

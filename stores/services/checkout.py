@@ -25,7 +25,7 @@ from stores.services.basket import Basket, OrderLine, find_basket, lock_basket, 
 from stores.services.catalogue.stock import announce, move_stock
 from stores.services.history import SHOPPER, Actor, record, record_parts
 from stores.services.payments import chosen_method, make_payment, open_payment, require_time_for_payment
-from stores.services.totals import count_order
+from stores.services.totals import count_order, has_currency
 
 __all__ = ["PRICES_CHANGED", "OrderLine", "OrderRequest", "Price", "place_order", "quote"]
 
@@ -176,7 +176,11 @@ def _agree_and_save(checkout: Checkout, on_saved: Callable[[Order], None] | None
             )  # it is asked for after the order is saved
         if order := _save(checkout, basket, terms, on_saved):
             return order
-    raise Conflict(_("Prices are changing right now. Please place the order again."), code="prices_changing")
+    raise _changing()
+
+
+def _changing() -> Conflict:
+    return Conflict(_("Prices are changing right now. Please place the order again."), code="prices_changing")
 
 
 def _check(business: Business, request: OrderRequest) -> None:
@@ -264,7 +268,10 @@ def _price(checkout: Checkout, basket: Basket) -> PricedBasket:
 def _save(
     checkout: Checkout, agreed: Basket, terms: PricedBasket, on_saved: Callable[[Order], None] | None
 ) -> Order | None:
-    """The one transaction. Returns None and writes nothing if the price differs from the one that apps were asked about."""
+    """The one transaction. Returns None and writes nothing if the price differs from the one that apps were asked about.
+
+    Raises `Conflict` if the store has another currency by now.
+    """
     with transaction.atomic(durable=True):
         basket = lock_basket(checkout.business, agreed.lines)
         if basket.subtotal != agreed.subtotal:
@@ -312,6 +319,10 @@ def _write(checkout: Checkout, basket: Basket, terms: PricedBasket, now: datetim
     order.validation = terms.validation
     order.created_at = order.updated_at = now
     order.number = count_order(checkout.business)
+    if not has_currency(
+        checkout.business, order.currency
+    ):  # what the customer and the apps said is in the one of before
+        raise _changing()
     order.lines = _items(order, basket)
     insert(order)
     insert(*order.lines)

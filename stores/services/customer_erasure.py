@@ -1,11 +1,6 @@
 """Erases one customer of a store (contract, section 12): what the records say about the person, and every copy of it.
 
-1. `erase` blanks the records in one transaction. Numbers, items, amounts, dates and statuses stay. Apps above act in it
-   (`signals.customer_erased`): files of exports go, and the apps that could read the person's records are asked.
-2. A worker looks for copies in logs, excerpts and events right after the commit (`erase_copies`), and apps above blank what they
-   hold (`signals.copies_to_erase`). That takes as long as the logs are long, so no transaction is open meanwhile.
-3. What was under way meanwhile may still write what it has read: the log of a request, say. So `sweep` does the same once more,
-   a little later, or for the first time if the worker died. Until then the person's words are kept, encrypted, with the ids.
+`stores/README.md` has the steps: `erase` in one transaction, `erase_copies` right after it, and `sweep` a little later.
 """
 
 import logging
@@ -20,6 +15,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Business, User
+from accounts.services import outbox
+from common.db.rows import for_each
 from common.errors import Conflict, NotFound
 from common.processes.background import enqueue_after_commit
 from stores import signals
@@ -69,7 +66,7 @@ def erase(
     _remove_what_waits(copies, _carts(orders, reviews))
     _blank_orders(copies, Words.of(orders, reviews, shortest=1), now)
     Review.objects.filter(pk__in=copies.review_ids).update(
-        author_name="", comment="", author_email="", cart_digest=""
+        author_name="", comment="", author_email="", author_email_key="", cart_digest=""
     )
     _blank_log_of_admin(copies)
     signals.customer_erased.send(
@@ -98,6 +95,7 @@ def _remove_what_waits(copies: Copies, carts: set[str]) -> None:
     """Carts of these browsers in this store, and mails that weren't sent."""
     Cart.objects.filter(business=copies.business, key_digest__in=carts).delete()
     WaitingMail.objects.filter(order__in=copies.order_ids).delete()
+    outbox.forget_about(copies.order_ids)
     MerchantNews.objects.filter(
         business=copies.business, about_id__in=[*copies.order_ids, *copies.review_ids]
     ).delete()
@@ -111,6 +109,8 @@ def _blank_orders(copies: Copies, words: Words, now: datetime) -> None:
         customer_name="",
         customer_email="",
         customer_phone="",
+        customer_email_key="",
+        customer_phone_key="",
         address="",
         note="",
         cart_digest="",
@@ -142,10 +142,20 @@ def erase_copies(*, erasure_id: UUID) -> bool:
     erasure = CustomerErasure.objects.select_related("business").get(pk=erasure_id)
     if erasure.swept_at is not None:
         return True
-    answers = signals.copies_to_erase.send_robust(
-        sender=CustomerErasure, copies=_copies(erasure), now=timezone.now()
-    )
+    copies = _copies(erasure)
+    _blank_keys(copies)
+    answers = signals.copies_to_erase.send_robust(sender=CustomerErasure, copies=copies, now=timezone.now())
     return not any(isinstance(answer, Exception) for _, answer in answers)  # Django logs each
+
+
+def _blank_keys(copies: Copies) -> None:
+    """Those that a process of the version before leaves, which knows no keys."""
+    orders = Order.objects.filter(pk__in=copies.order_ids, customer_email="", customer_phone="")
+    orders.exclude(customer_email_key="", customer_phone_key="").update(
+        customer_email_key="", customer_phone_key=""
+    )
+    reviews = Review.objects.filter(pk__in=copies.review_ids, author_email="")
+    reviews.exclude(author_email_key="").update(author_email_key="")
 
 
 def sweep(*, now: datetime | None = None) -> int:
@@ -155,16 +165,11 @@ def sweep(*, now: datetime | None = None) -> int:
     """
     now = now or timezone.now()
     due = CustomerErasure.objects.filter(swept_at=None, at__lte=now - SWEPT_AFTER).order_by("at")
-    return sum(_sweep(each, now) for each in list(due.values_list("pk", flat=True)))
+    return for_each(list(due.values_list("pk", flat=True)), lambda pk: _sweep(pk, now), task="sweep_erasures")
 
 
 def _sweep(erasure_id: UUID, now: datetime) -> bool:
-    try:
-        whole = erase_copies(erasure_id=erasure_id)
-    except Exception:
-        log.exception("The copies of a customer couldn't be looked for (erasure %s).", erasure_id)
-        return False
-    if not whole:
+    if not erase_copies(erasure_id=erasure_id):
         log.error("Not every copy of a customer could be looked for (erasure %s).", erasure_id)
         return False
     looked: dict[str, Any] = {"order_ids": [], "review_ids": [], "words": None, "swept_at": now}

@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from accounts.models import User
+from common import lengths
 from common.db.inserts import insert
 from stores.enums import ActorKind, OrderChangeKind
 from stores.hookpoints import HookPart
@@ -53,7 +54,7 @@ def record(
             kind=kind,
             previous=previous,
             status=status,
-            note=note[:300],
+            note=note[: lengths.NOTE],
             amount=amount,
             actor=by.kind,
             actor_id=by.id,

@@ -2,34 +2,32 @@
 
 A row is written in the transaction of what happened, so nothing that is committed is lost, and nothing else is mailed. Beat starts a run every
 ten seconds, so an order sends no message. The first run that sees a row makes one of it for each person, because each chooses how
-often they want mails. Sending removes the rows in one transaction with the mail: whatever fails leaves them for the next run. If a
-process dies after the mail server took the mail and before the commit, the mail is resent with the same Message-ID, by which mailboxes
-recognize it.
+often they want mails. The rows of a mail go in the transaction that gives it to the sender.
 
 Mails hold no words and no data of customers: the page has these.
 """
 
-import hashlib
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
-from smtplib import SMTPDataError, SMTPRecipientsRefused
 from typing import Any, Final
-from urllib.parse import urlsplit
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.core.mail import EmailMessage
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.access import people_of
 from accounts.enums import Frequency, StoreNotice, StoreRole
+from accounts.mail_choices import OF_ORDERS, frequency_of
 from accounts.models import Business, User
-from accounts.services.profile import OF_ORDERS, frequency_of
+from accounts.services.outbox import post
 from common.db.inserts import insert
-from common.mails.letters import letter
+from common.db.rows import for_each
+from common.mails.letters import Letter, letter
 from common.money import display
 from stores.enums import BuiltInPayment, PaymentStatus, is_low
 from stores.letterhead import merchant_frame
@@ -42,7 +40,7 @@ BATCH: Final = 200  # in one mail
 ADDRESSED: Final = 1000  # in one run
 SINGLE: Final = 10  # mails for each at once; what piled up beyond that is one mail
 LISTED: Final = 20  # in one mail, by name
-REFUSED_FOR: Final = timedelta(hours=1)
+PUT_OFF: Final = timedelta(hours=1)  # what could not be written
 GIVEN_UP: Final = timedelta(days=14)
 # The least role of who gets them, by kind.
 LEAST: Final = {kind: StoreRole.ORDERS if kind in OF_ORDERS else StoreRole.MANAGER for kind in StoreNotice}
@@ -62,18 +60,13 @@ def choices_changed(*, person: User) -> None:
 
 
 def send_due(*, now: datetime | None = None) -> int:
-    """Mail what is due in all stores. Returns the number of mails.
+    """Have what is due in all stores mailed. Returns the number of mails.
 
-    Safe to run twice at once. A mail server that doesn't answer ends the run.
+    Safe to run twice at once. A mail that fails for one person or store is put off, and stops no other.
     """
     now = now or timezone.now()
     due = MerchantNews.objects.filter(due_at__lte=now).order_by().values_list("business_id", flat=True)
-    sent = 0
-    try:
-        for business_id in list(due.distinct()):
-            sent += _mail_store(business_id, now)
-    except OSError as error:  # includes most of smtplib's
-        log.warning("The mail server can't be reached, so mails to merchants wait: %s", type(error).__name__)
+    sent = for_each(list(due.distinct()), lambda pk: _mail_store(pk, now), task="mail_merchants")
     for lost in MerchantNews.objects.filter(due_at__lte=now, at__lt=now - GIVEN_UP)[:BATCH]:
         log.warning("%s could not be mailed for %s.", lost, GIVEN_UP)
         lost.delete()
@@ -85,8 +78,19 @@ def _mail_store(business_id: UUID, now: datetime) -> int:
     if store is None:
         return 0
     people = {kind: people_of([store], LEAST[kind])[store.pk] for kind in StoreNotice}
-    _address(store, people)
-    return sum(_mail_kind(store, person, kind, now) for kind in StoreNotice for person in people[kind])
+    with _put_off_where_it_fails(MerchantNews.objects.filter(business=store), now):
+        _address(store, people)
+    addressed = [(person, kind) for kind in StoreNotice for person in people[kind]]
+    return for_each(addressed, lambda each: _mail_kind(store, *each, now), task="mail_merchants")
+
+
+@contextmanager
+def _put_off_where_it_fails(news: QuerySet[MerchantNews], now: datetime) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        news.filter(due_at__lte=now).update(due_at=now + PUT_OFF)
+        raise
 
 
 @transaction.atomic
@@ -113,20 +117,16 @@ def _address(store: Business, people: Mapping[StoreNotice, Sequence[User]]) -> N
 
 
 def _mail_kind(store: Business, person: User, kind: StoreNotice, now: datetime) -> int:
-    sent = 0
-    try:
-        while (outcome := _send_next(store, person, kind, now)) is not None:
+    sent, mine = 0, MerchantNews.objects.filter(business=store, recipient=person, kind=kind)
+    with _put_off_where_it_fails(mine, now):
+        while (outcome := _post_next(store, person, kind, now)) is not None:
             sent += outcome
-    except (SMTPRecipientsRefused, SMTPDataError) as error:
-        log.warning("A mail to a merchant of %s was refused: %s", store.slug, type(error).__name__)
-        due = MerchantNews.objects.filter(business=store, recipient=person, kind=kind, due_at__lte=now)
-        due.update(due_at=now + REFUSED_FOR)
     return sent
 
 
 @transaction.atomic
-def _send_next(store: Business, person: User, kind: StoreNotice, now: datetime) -> bool | None:
-    """Send one mail and remove its rows. None if nothing is left to look at, False if there was nothing to send."""
+def _post_next(store: Business, person: User, kind: StoreNotice, now: datetime) -> bool | None:
+    """Have one mail sent and remove its rows. None if nothing is left to look at, False if there was nothing to send."""
     rows = MerchantNews.objects.select_for_update(of=("self",), skip_locked=True).order_by("pk")
     waiting = list(rows.filter(business=store, recipient=person, kind=kind, due_at__lte=now)[:BATCH])
     if not waiting:
@@ -135,7 +135,7 @@ def _send_next(store: Business, person: User, kind: StoreNotice, now: datetime) 
     mail = _compose(store, person, kind, news) if news else None
     _rows(news).delete()
     if mail:
-        mail.send()
+        post(mail, kind=kind)
     return mail is not None
 
 
@@ -168,15 +168,12 @@ def _rows(news: Iterable[MerchantNews]) -> Any:
 # What the mails say
 
 
-def _compose(
-    store: Business, person: User, kind: StoreNotice, news: Sequence[MerchantNews]
-) -> EmailMessage | None:
+def _compose(store: Business, person: User, kind: StoreNotice, news: Sequence[MerchantNews]) -> Letter | None:
     """None if nothing is worth a mail any more."""
     written = _WRITERS[kind](store, news)
     if written is None:
         return None
     subject, context = written
-    ids = hashlib.sha256(b"".join(each.pk.bytes for each in news)).hexdigest()[:32]
     with timezone.override(store.timezone):
         return letter(
             subject=subject,
@@ -184,7 +181,6 @@ def _compose(
             template=f"stores/mail/{kind.value}.txt",
             context=context | {"business": store},
             frame=merchant_frame(store),
-            headers={"Message-ID": f"<{ids}@{urlsplit(settings.BASE_URL).hostname}>"},
         )
 
 

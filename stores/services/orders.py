@@ -12,14 +12,20 @@ from stores.enums import OrderChangeKind, OrderStatus, may_move
 from stores.models import LINES, Order
 from stores.services.catalogue.stock import announce, give_back
 from stores.services.history import SYSTEM, Actor, record
+from stores.services.order_mails import mail_status
 from stores.standing import refundable
 
 
 @transaction.atomic
 def change_order_status(
-    *, order: Order, status: str, by: Actor = SYSTEM, now: datetime | None = None
+    *,
+    order: Order,
+    status: str,
+    by: Actor = SYSTEM,
+    tells_buyer: bool = True,
+    now: datetime | None = None,
 ) -> Order:
-    """Set an order's status. `status` is a value of `OrderStatus`.
+    """Set an order's status. `status` is a value of `OrderStatus`. Without `tells_buyer` no mail goes to the buyer.
 
     The current status changes nothing and sends no event. A transition that `enums.may_move` forbids is a
     `Conflict`. Cancelling returns the stock. Returns the updated order with its lines.
@@ -37,6 +43,8 @@ def change_order_status(
     record(order, OrderChangeKind.STATUS, by=by, now=now, previous=previous, status=target)
     crossings = give_back(order, now=now) if target == OrderStatus.CANCELLED else []
     signals.order_status_changed.send(sender=Order, order=order, previous=previous, now=now)
+    if tells_buyer:
+        mail_status(order=order)
     announce(crossings, now=now)
     return order
 
@@ -48,7 +56,7 @@ def record_refund(
     """Record that the merchant gave back `amount` (minor units), where the money was taken. Nothing is sent to apps.
 
     `known` is what was refunded as far as the merchant knows; if it was more meanwhile, it is a `Conflict`, so pressing twice
-    records once. `Invalid` for more than was paid.
+    records once. `Invalid` for more than is left of what was paid.
     """
     order = _lock(order)
     if order.refunded != known:

@@ -1,29 +1,50 @@
 """Writing the storefront's pages. Their HTML is sanitized here, once, before it is stored."""
 
+import re
 from datetime import datetime
+from typing import Final
 
 import nh3
 from django.db import transaction
 from django.utils import timezone
-from markdown_it import MarkdownIt
 
 from accounts.models import Business
+from common import lengths, places
 from common.db.finders import get_or_not_found
+from common.errors import Invalid
+from common.places import Work
+from common.text.markdown import TypedReader
 from common.validation import check_fields
 from stores.models import SitePage
 from stores.services.slugs import insert_under_free_slug, save_under_own_slug
 
+BLOCKS: Final = frozenset(
+    "address article aside blockquote center details div dl figure footer form h1 h2 h3 h4 h5 h6 header main nav ol p pre section table "
+    "ul".split()
+)
+ALONE: Final = frozenset(("br", "hr", "img"))
+_TAG: Final = re.compile(r"<(/?)([a-z][a-z0-9]*)(?=[\s/>])[^<>]*>", re.IGNORECASE)
+SHORT: Final = 2_000  # characters, which are read within a twentieth of a second
 URL_SCHEMES = {"http", "https", "mailto", "tel"}
+ATTRIBUTES = nh3.ALLOWED_ATTRIBUTES | {"li": {"value"}}  # the number of an item
 
 
 def clean_html(content: str) -> str:
     """The HTML with its structure, links and pictures; without scripts, styles, forms and event handlers."""
-    return nh3.clean(content, url_schemes=URL_SCHEMES)
+    return nh3.clean(content, url_schemes=URL_SCHEMES, attributes=ATTRIBUTES)
 
 
 def written(source: str) -> dict[str, str]:
-    """`content` and `source` of a page for Markdown, in which HTML may stay as it is."""
-    reader = MarkdownIt("commonmark").enable("table")
+    """`content` and `source` of a page for what a person typed: Markdown, which may have HTML in it, or HTML, which stays as it is.
+
+    Raises `Invalid` for too long a text, and `places.Busy`.
+    """
+    _check_length(source)
+    if is_html(source):
+        return {"content": source, "source": source}
+    if len(source) > SHORT:
+        places.require(Work.TEXT)
+    reader = TypedReader().enable("table")
     tokens = reader.parse(source)
     for token in tokens:
         if token.type in ("heading_open", "heading_close") and token.tag == "h1":
@@ -34,7 +55,7 @@ def written(source: str) -> dict[str, str]:
 def editable(page: SitePage) -> str:
     """What a person edits: the Markdown behind the content, or the HTML that was written otherwise.
 
-    HTML stays as it is when it is read as Markdown.
+    `written` leaves HTML as it is that consists of blocks, as apps write it.
     """
     return page.source or page.content
 
@@ -51,6 +72,7 @@ def create_page(
     now: datetime | None = None,
 ) -> SitePage:
     """`source` is the Markdown behind `content`, if there is one. Without a `slug` the page gets one from its title. Raises `Invalid`, and `Conflict` for a taken slug."""
+    _check_length(source or content)
     now = now or timezone.now()
     page = SitePage(
         business=business,
@@ -86,6 +108,7 @@ def update_page(
     page.title = page.title if title is None else title
     page.slug = page.slug if slug is None else slug
     if content is not None:
+        _check_length(source or content)
         page.content, page.source = clean_html(content), source
     page.is_published = page.is_published if is_published is None else is_published
     page.updated_at = now or timezone.now()
@@ -100,6 +123,30 @@ def delete_page(*, page: SitePage) -> None:
     _lock(page).delete()
 
 
+def _check_length(text: str) -> None:
+    """Of what a person writes: Markdown, or HTML without it. The HTML of Markdown is longer."""
+    if len(text) > lengths.PAGE:
+        raise Invalid.field("content", f"Enter at most {lengths.PAGE:,} characters, not {len(text):,}.")
+
+
 def _lock(page: SitePage) -> SitePage:
     rows = SitePage.objects.select_for_update(of=("self",)).select_related("business")
     return get_or_not_found(rows, page.pk, "Page not found")
+
+
+# HTML that people wrote or pasted where Markdown is expected.
+
+
+def is_html(text: str) -> bool:
+    """Whether it consists of HTML blocks. Words outside of all of them, or none of them, make it Markdown, which may have HTML in it."""
+    depth = end = blocks = 0
+    for tag in _TAG.finditer(text):
+        if depth == 0 and text[end : tag.start()].strip():
+            return False
+        end, name = tag.end(), tag[2].lower()
+        if name in BLOCKS:
+            blocks += 1
+            depth = max(0, depth - 1 if tag[1] else depth + 1)
+        elif depth == 0 and name not in ALONE:
+            return False
+    return blocks > 0 and (depth > 0 or not text[end:].strip())

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models import Business
 from common import strangers
+from common.db.rows import for_each
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict, Invalid, NotAllowed, Unavailable
 from stores import hookpoints, signals
@@ -90,13 +91,18 @@ def make_payment(*, order: Order, now: datetime | None = None) -> Order:
     """Ask the owner of the order's method to make its payment, and save the answer.
 
     Not inside a transaction. Returns the order with its payment: PENDING with what the customer needs, or
-    FAILED. If the app settled the payment before its answer arrived, that result is kept.
+    FAILED. If the app settled the payment before its answer arrived, that result is kept. The answer counts only for
+    the payment that was asked for: the customer may have chosen again meanwhile.
     """
+    asked_for = order.payment.pk
     asked = hookpoints.ask_create_payment(order=order, flow=Flow.start())
     with transaction.atomic():
         now = now or timezone.now()
-        payment = _lock(order)
-        record_parts(payment.order, asked.parts, now=now)
+        order = _lock_order(order)
+        record_parts(order, asked.parts, now=now)
+        payment = _lock_payment(order)
+        if payment is None or payment.pk != asked_for:
+            return order
         if asked.answer is not None:
             _keep(payment, asked.answer)
         elif payment.status == PaymentStatus.PENDING:
@@ -104,7 +110,7 @@ def make_payment(*, order: Order, now: datetime | None = None) -> Order:
             payment.expires_at = None
             _record(payment, by=SYSTEM, now=now)
         _save(payment, now)
-    return payment.order
+    return order
 
 
 def _keep(payment: Payment, details: PaymentDetails) -> None:
@@ -196,17 +202,14 @@ def settle_payment(
 def expire_payments(*, now: datetime | None = None) -> int:
     """Expire overdue payments, each in its own transaction. Returns their number.
 
-    One that can't be expired because a receiver fails is logged and does not stop the others.
+    One that can't be expired because a receiver fails does not stop the others.
     """
     now = now or timezone.now()
     due = Payment.objects.filter(status=PaymentStatus.PENDING, expires_at__lte=now)
-    expired = 0
-    for payment in due.select_related("order").order_by("expires_at")[:EXPIRY_BATCH]:
-        try:
-            expired += expire_payment(order=payment.order, now=now)
-        except Exception:
-            log.exception("The payment of order %s could not be expired", payment.order_id)
-    return expired
+    rows = due.select_related("order").order_by("expires_at")[:EXPIRY_BATCH]
+    return for_each(
+        rows, lambda payment: expire_payment(order=payment.order, now=now), task="expire_payments"
+    )
 
 
 def bring_forward(*, business: Business, by: timedelta, now: datetime) -> list[Order]:
@@ -231,16 +234,30 @@ def expire_payment(*, order: Order, now: datetime) -> bool:
 
 def _lock(order: Order) -> Payment:
     """The order's payment, locked after its order. This lock order holds everywhere."""
+    payment = _lock_payment(_lock_order(order))
+    if payment is None:
+        raise _by_merchant()
+    return payment
+
+
+def _lock_order(order: Order) -> Order:
     locked = Order.objects.select_for_update(no_key=True, of=("self",)).select_related("business")
     try:
-        fresh = locked.get(pk=order.pk)
-        payment = Payment.objects.select_for_update(no_key=True).get(order=fresh)
-    except (Order.DoesNotExist, Payment.DoesNotExist):
-        raise NotAllowed(
-            _("The merchant collects the payment of this order."), code="payment_by_merchant"
-        ) from None
-    payment.order = fresh
+        return locked.get(pk=order.pk)
+    except Order.DoesNotExist:
+        raise _by_merchant() from None
+
+
+def _lock_payment(order: Order) -> Payment | None:
+    """The payment of a locked order; None if the merchant collects it."""
+    payment = Payment.objects.select_for_update(no_key=True).filter(order=order).first()
+    if payment:
+        payment.order = order
     return payment
+
+
+def _by_merchant() -> NotAllowed:
+    return NotAllowed(_("The merchant collects the payment of this order."), code="payment_by_merchant")
 
 
 def _record(payment: Payment, *, by: Actor, now: datetime) -> None:

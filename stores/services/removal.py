@@ -10,6 +10,7 @@ from uuid import UUID
 from django.apps import apps
 from django.db import models
 
+from common.db.rows import for_each
 from stores.models import CustomerErasure, StoreTotals
 
 BATCH: Final = 500
@@ -19,15 +20,18 @@ def remove_records_of_deleted_stores(*, batch: int = BATCH) -> int:
     """Returns the number of stores that are empty now."""
     unfinished = StoreTotals.objects.filter(business__owner__deleted_at__isnull=False)
     stores = list(unfinished.values_list("business_id", flat=True))
-    for store in stores:
-        for model in _records():
-            _remove(model, store, batch)
-        StoreTotals.objects.filter(business=store).delete()
-    return len(stores)
+    return for_each(stores, lambda store: _empty(store, batch), task="remove_records_of_deleted_stores")
+
+
+def _empty(store: UUID, batch: int) -> int:
+    for model in _records():
+        _remove(model, store, batch)
+    StoreTotals.objects.filter(business=store).delete()
+    return 1
 
 
 def _records() -> list[type[models.Model]]:
-    """The models with a store's rows. What else there is belongs to these, and goes with them.
+    """The models with a store's rows. All other rows belong to these, and go with them.
 
     That customers were erased stays: apps may still be asked, and nothing in it is about them.
     """

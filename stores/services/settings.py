@@ -89,11 +89,12 @@ def change_business(*, business: Business, **changes: Unpack[BusinessChanges]) -
 
     Raises `Invalid`, and `Conflict` for another currency after the first order.
     """
-    before, currency = business.currency, changes.get("currency", business.currency)
-    if currency != before:
+    if "currency" in changes:
         StoreTotals.objects.select_for_update().get(business=business)  # orders count themselves there
-        if currency_is_fixed(business):
-            raise Conflict(CURRENCY_FIXED)
+        business.refresh_from_db(fields=["currency"])
+    before, currency = business.currency, changes.get("currency", business.currency)
+    if currency != before and currency_is_fixed(business):
+        raise Conflict(CURRENCY_FIXED)
     update_business(business=business, **changes)
     if currency != before:
         _rescale(business, decimals(currency) - decimals(before))

@@ -1,15 +1,18 @@
-"""Placing an order from a checkout page, which may be submitted more than once."""
+"""Writing from the storefront: an order from a checkout page, which may be submitted more than once, and visits."""
 
 from collections.abc import Sequence
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
 
 from accounts.models import Business
 from common.errors import ServiceError
 from stores import queries
 from stores.hookpoints import PaymentMethod
-from stores.models import Order
+from stores.models import Order, StoreVisits
 from stores.services.checkout import OrderRequest, place_order
 from stores.services.order_mails import mail_placed
 
@@ -49,3 +52,11 @@ def place_once(
         if placed := queries.order_by_page_key(business, key):
             return placed
         raise
+
+
+@transaction.atomic
+def count_visit(*, business: Business, now: datetime | None = None) -> None:
+    """One more visit today, by the store's time zone."""
+    day = (now or timezone.now()).astimezone(ZoneInfo(business.timezone)).date()
+    row, _ = StoreVisits.objects.get_or_create(business=business, day=day)
+    StoreVisits.objects.filter(pk=row.pk).update(visits=F("visits") + 1)

@@ -6,6 +6,7 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from accounts.models import Business
+from common.db.compiled import Compiled, Param
 from stores.enums import ProductStatus
 from stores.models import Order, Product, Review, StoreTotals
 
@@ -33,6 +34,19 @@ def count_order(business: Business) -> str:
         cursor.execute(_COUNT_ORDER, [key])
         (number,) = cursor.fetchone()
     return str(number)
+
+
+_IN_CURRENCY = Compiled(
+    lambda: Business.objects.filter(
+        pk=Param("business", Business._meta.pk),
+        currency=Param("currency", Business._meta.get_field("currency")),
+    ).values_list("pk")
+)
+
+
+def has_currency(business: Business, currency: str) -> bool:
+    """Whether the store has this currency. Final once `count_order` has the lock, which a change of the currency needs."""
+    return bool(_IN_CURRENCY.rows(business=business.pk, currency=currency))
 
 
 @transaction.atomic

@@ -27,6 +27,7 @@ from accounts.models import (
 )
 from accounts.services.deletion import SIGN_INS
 from accounts.services.developer_tokens import create_developer_token
+from accounts.services.sender import send_due
 from common.errors import Conflict
 from installations.models import Installation
 from marketplace.models import App
@@ -36,6 +37,7 @@ from tests.accounts.developer_tokens import apps as call_apps
 from tests.accounts.developer_tokens import create, redeem, refusal, start
 from tests.accounts.passkeys import Passkey
 from tests.accounts.password_reset import ask, choose
+from tests.pages import words_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("tasks_run_at_once", "stopped_clock")]
 
@@ -105,6 +107,7 @@ def domain(settings: Any) -> None:
 
 
 def reset(user: User) -> None:
+    send_due()
     mail.outbox.clear()
     ask(Client(), user.email)
     found = re.search(r"https?://testserver(/accounts/password-reset/\S+)", str(mail.outbox[0].body))
@@ -206,6 +209,7 @@ def test_nothing_lasting_before_the_address_is_confirmed(dana: User, app: App) -
     store = f"/portal/apps/{app.slug}/test/"
     answers = {
         "token": browser.post("/accounts/tokens/", {"name": "CI", "days": 30}),
+        "token, before its fields are read": browser.post("/accounts/tokens/", {}),
         "device": browser.post("/portal/device/", {"user_code": codes["user_code"], "answer": "allow"}),
         "app": post(api, "/developer/apps", body),
         "app, before its body is read": post(api, "/developer/apps", {}),
@@ -215,6 +219,12 @@ def test_nothing_lasting_before_the_address_is_confirmed(dana: User, app: App) -
         "consent": browser.get(f"/oauth/authorize?client_id={app.client_id}"),
     }
     assert {name: code_of(answer) for name, answer in answers.items()} == dict.fromkeys(answers, 403)
+    page = words_of(browser.get("/accounts/tokens/")).replace("’", "'")
+    assert (
+        f"You can't create tokens until your e-mail address is confirmed. Follow the link that we sent to {dana.email}."
+        in page
+    )
+    assert "Until then you can't create apps, tokens or test installs" in page
     assert refusal(redeem(codes)) == "authorization_pending"
     assert (DeveloperToken.objects.count(), App.objects.count(), Installation.objects.count()) == (0, 1, 0)
     EmailAddress.objects.create(user=dana, email=dana.email, verified=True)

@@ -33,10 +33,10 @@ def change_email(user: User) -> None:
 OF_STORES = {"staff_change", "staff_invitation"}
 MAILS: dict[str, Callable[[User], Any]] = {
     "account_deleted": lambda user: deletion.delete_account(user=user),
-    "account_exists": lambda user: confirmation.send_account_exists(user=user),
-    "confirm": lambda user: confirmation.send_confirmation(user=user),
+    "account_exists": lambda user: confirmation.mail_account_exists(email=user.email),
+    "confirm": lambda user: confirmation.mail_confirmation(email=user.email),
     "new_email": lambda user: profile.ask_for_new_email(user=user, email="second.victim@example.com"),
-    "password_reset": lambda user: passwords.send_password_reset(email=user.email),
+    "password_reset": lambda user: passwords.mail_reset(email=user.email),
     "security_change": change_email,
     "wrong_codes": lambda user: security_mails.mail_wrong_codes(
         user=user, count=3, origin=Origin(device=HOSTILE)

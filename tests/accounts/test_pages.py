@@ -3,6 +3,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from django.conf import settings as django_settings
 from django.test import Client
 from django.urls import reverse
 
@@ -171,7 +172,7 @@ def test_sign_in_changes_the_session_key(client: Client, dana: User) -> None:
     session = client.session
     session["cart"] = "kept"
     session.save()
-    client.cookies["sessionid"] = before = session.session_key
+    client.cookies[django_settings.SESSION_COOKIE_NAME] = before = session.session_key
     sign_in(client, "dana@example.com")
     assert client.session.session_key != before
     assert client.session["cart"] == "kept"

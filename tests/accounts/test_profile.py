@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from accounts.models import SecurityEvent, User
 from accounts.services import confirmation
+from accounts.services.sender import send_due
 from installations.models import Installation
 from marketplace.models import App
-from marketplace.services.notifications import mail_decision
 from marketplace.services.reviews import reject
 from tests import factories
 from tests.pages import signed_in, text_of
@@ -153,7 +153,7 @@ def test_muted_notices_are_not_mailed(
         )
         with TestCase.captureOnCommitCallbacks(execute=True):
             notify_developers()
-        mail_decision(submission_id=submission.pk)
+        send_due()
         return sorted(each.subject for each in mail.outbox)
 
     assert len(happen()) == 2

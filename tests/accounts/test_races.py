@@ -8,6 +8,8 @@ from django.test import Client
 
 from accounts.models import Business, User
 from accounts.services import create_business
+from accounts.services.businesses import MOST_STORES
+from common.errors import Conflict
 from tests import factories
 from tests.accounts.api import post, refresh, sign_in
 from tests.accounts.second_factor import set_up_app
@@ -49,6 +51,21 @@ def test_businesses_of_one_name_opened_at_once(dana: User) -> None:
     owners = [factories.merchant(f"m{number}@example.com") for number in range(4)]
     made = at_once(*[lambda owner=owner: create_business(owner=owner, name="Harbour") for owner in owners])
     assert {business.slug for business in made} == {"harbour", "harbour-2", "harbour-3", "harbour-4"}
+
+
+@pytest.mark.postgres
+def test_last_store_of_a_person_opened_twice_at_once(mira: User) -> None:
+    for _ in range(MOST_STORES - 2):
+        factories.business(mira)
+
+    def open_one() -> str:
+        try:
+            create_business(owner=mira, name="Bakery")
+        except Conflict as error:
+            return error.code
+        return "made"
+
+    assert Counter(at_once(*[open_one] * 4)) == {"made": 1, "too_many_stores": 3}
 
 
 @pytest.mark.long

@@ -117,7 +117,7 @@ def test_bad_field_named(client: Client, newcomer: Body, changed: Body, field: s
         ({"businessName": ""}, "businessName"),
         ({"businessName": "B" * 121}, "businessName"),
         ({"businessType": "B" * 61}, "businessType"),
-        ({"address": "A" * 501}, "address"),
+        ({"address": "A" * 1001}, "address"),
         ({"currency": "EURO"}, "currency"),
         ({"currency": "eur"}, "currency"),
         ({"currency": "XXX"}, "currency"),

@@ -1,3 +1,4 @@
+import json
 import re
 from io import StringIO
 from typing import Any
@@ -274,6 +275,33 @@ def test_page_says_that_passkeys_need_a_domain(client: Client, dana: User, setti
     enter_password(client, dana.email)
     assert b"Passkeys need a domain name" in client.get("/accounts/security/").content
     assert client.get("/accounts/security/passkeys/add/")["Location"] == "/accounts/security/"
+
+
+ODD_CREDENTIALS = [
+    "-1", "1e999", "null", "[]", '"x"', "{", "{}", "[" * 60_000, json.dumps({"id": "x" * 70_000}),
+    '{"id": "a"}', '{"id": "YQ", "rawId": 5, "response": {}}', '{"id": "YQ", "rawId": "YQ", "type": "public-key", "response": null}',
+    json.dumps({
+        "id": "YQ", "rawId": "YQ", "type": "public-key",
+        "response": {"clientDataJSON": "e30", "authenticatorData": "AA", "signature": "", "attestationObject": "AA", "userHandle": {}},
+    }),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path", ["/accounts/login/passkey/", "/accounts/login/second-step/", "/accounts/security/passkeys/add/"]
+)
+def test_odd_passkey_is_refused(client: Client, dana: User, settings: Any, path: str) -> None:
+    settings.BASE_URL = "http://localhost:8000"
+    if "add" not in path:
+        set_up_app(dana)
+    enter_password(client, dana.email)
+    assert client.get(path, headers={"accept": "application/json"}).status_code == 200
+    for number, credential in enumerate(ODD_CREDENTIALS):
+        with later(number * 7_200):  # past the limit of tries
+            answer = client.post(path, {"credential": credential})
+        assert answer.status_code in (200, 302), (credential[:60], answer.status_code)
+    assert is_signed_in(client) is ("add" in path)
+    assert Authenticator.objects.filter(type="webauthn").count() == 0
 
 
 @pytest.mark.spec("Trust 3 People", "An administrator removes a lost second factor")

@@ -42,6 +42,19 @@ def test_signing_out_removes_the_session(client: Client, dana: User) -> None:
     assert not Session.objects.filter(user=dana).exists()
 
 
+def test_person_who_is_blocked_is_signed_out(client: Client, dana: User) -> None:
+    client.force_login(dana)
+    assert is_signed_in(client)
+    User.objects.filter(pk=dana.pk).update(is_active=False)
+    assert not is_signed_in(client)
+
+
+def test_way_to_sign_in_that_is_gone_opens_nothing(client: Client, dana: User, settings: Any) -> None:
+    client.force_login(dana)
+    settings.AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+    assert not is_signed_in(client)
+
+
 @pytest.mark.parametrize("role", ["is_staff", "is_superuser"])
 def test_idle_staff_sign_in_again_after_half_an_hour(client: Client, rita: User, role: str) -> None:
     User.objects.filter(pk=rita.pk).update(is_staff=False, is_superuser=False)
@@ -75,15 +88,15 @@ def test_other_people_stay_signed_in(client: Client, dana: User) -> None:
 
 
 def test_session_costs_no_extra_query(client: Client, dana: User, django_assert_num_queries: Any) -> None:
-    """The session with its limits, and the person. Once a minute the row is written, too."""
+    """One reads the session with its limits, and the person. Once a minute the row is written, too."""
     with time_machine.travel(now(), tick=False) as clock:
         client.force_login(dana)
-        with django_assert_num_queries(2):
+        with django_assert_num_queries(1):
             client.get("/accounts/")
         clock.shift(60)
-        with django_assert_num_queries(3):
-            client.get("/accounts/")
         with django_assert_num_queries(2):
+            client.get("/accounts/")
+        with django_assert_num_queries(1):
             client.get("/accounts/")
 
 

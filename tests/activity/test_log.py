@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.models import Business, User
 from activity import log
 from activity.log import Queue
-from activity.models import ApiCall, LogGap, ScopeUse
+from activity.models import ApiCall, DeprecatedUse, LogGap, ScopeUse, StoreScopeUse
 from activity.services import writing
 from activity.services.retention import remove_old
 from installations.models import Installation
@@ -287,14 +287,20 @@ def test_log_is_kept_seven_days_and_uses_thirty(api: Client) -> None:
     assert not ScopeUse.objects.exists()
 
 
-def test_erasure_deletes_the_calls_of_its_installation(
+def test_erasure_deletes_what_is_known_of_the_calls_of_its_installation(
     api: Client, installation: Installation, production: Installation
 ) -> None:
+    now = timezone.now()
     for each in (installation, production):
         client_of(each).get("/app-api/products")
+        DeprecatedUse.objects.create(
+            app_id=each.app_id, installation=each, operation="GET /old", first_at=now, last_at=now, count=1
+        )
     uninstall(installation=production)
     logged(2)
+    assert StoreScopeUse.objects.count() == 2
     with time_machine.travel(timezone.now() + timedelta(hours=49)):
         drain()
         erasure.update_states()
-    assert [call.installation_id for call in ApiCall.objects.all()] == [installation.pk]
+    for model in (ApiCall, DeprecatedUse, StoreScopeUse):
+        assert [row.installation_id for row in model.objects.all()] == [installation.pk], model

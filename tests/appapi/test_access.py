@@ -1,5 +1,6 @@
 """Who is let in, and what everybody else hears."""
 
+import gzip
 from collections.abc import Callable
 from typing import Any
 
@@ -172,6 +173,17 @@ def test_bodies_that_cannot_be_read(
     answer = api.generic(method, path, body, content_type=content_type)
     assert answer.status_code == status
     assert answer.json()["statusCode"] == status
+
+
+@pytest.mark.spec("Errors", "415 for a body in a Content-Encoding, which isn't read")
+@pytest.mark.parametrize(("coding", "status"), [("gzip", 415), ("BR", 415), ("identity", 400), ("", 400)])
+def test_compressed_body_is_named_as_such(api: Client, coding: str, status: int) -> None:
+    body = gzip.compress(b"{}") if coding == "gzip" else b"{}"
+    answer = api.generic("POST", "/webhooks", body, JSON, headers={"Content-Encoding": coding})
+    assert answer.status_code == status
+    assert ("without Content-Encoding" in answer.json()["message"]) is (status == 415)
+    # A call without a body has nothing encoded.
+    assert api.get("/webhooks", headers={"Content-Encoding": coding}).status_code == 200
 
 
 def test_other_media_types_are_refused_with_advice(api: Client) -> None:

@@ -343,21 +343,25 @@ def test_recovery_on_an_inactive_webhook_is_409(api: Client, webhook: Webhook) -
 
 
 @pytest.mark.parametrize(
-    ("span", "field"),
+    ("span", "field", "said"),
     [
-        ({}, "since"),
-        ({"since": None}, "since"),
-        ({"since": "2026-11-20"}, "since"),
-        ({"since": 5}, "since"),
-        ({"since": "2026-11-20T15:04:05"}, "since"),
-        ({"since": "2026-11-20T15:04:05Z", "until": "soon"}, "until"),
-        ({"since": "2026-11-20T15:04:05Z", "until": "2026-11-20T15:04:04Z"}, "until"),
+        ({}, "since", ""),
+        ({"since": None}, "since", ""),
+        ({"since": "2026-11-20"}, "since", "with an offset"),
+        ({"since": 5}, "since", "with an offset"),
+        ({"since": "2026-11-20T15:04:05"}, "since", "with an offset"),
+        ({"since": "9999-12-31T23:59:59-14:00"}, "since", "to 9999-12-31T23:59:59Z"),
+        ({"since": "2026-11-20T15:04:05Z", "until": "soon"}, "until", "with an offset"),
+        ({"since": "2026-11-20T15:04:05Z", "until": "2026-11-20T15:04:04Z"}, "until", ""),
     ],
 )
-def test_wrong_span_is_400(api: Client, webhook: Webhook, span: dict[str, Any], field: str) -> None:
+def test_wrong_span_is_400(
+    api: Client, webhook: Webhook, span: dict[str, Any], field: str, said: str
+) -> None:
     answer = recover(api, webhook, **span)
     assert answer.status_code == 400
-    assert [problem["field"] for problem in answer.json()["details"]] == [field]
+    (problem,) = answer.json()["details"]
+    assert (problem["field"], said in problem["message"]) == (field, True)
 
 
 @pytest.mark.django_db(transaction=True)

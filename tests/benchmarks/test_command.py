@@ -104,6 +104,20 @@ def test_quick_benchmarks_of_the_app_api_measure_every_row() -> None:
     assert f"benchmark_{run.pid}" not in databases()
 
 
+@pytest.mark.postgres
+@pytest.mark.redis
+@pytest.mark.benchmark
+def test_quick_storefront_holds_every_page_to_a_stock_page_of_the_same_run() -> None:
+    run = benchmarks("--quick", "storefront", **services())
+
+    assert run.returncode == 0, run.stderr
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in run.stdout.splitlines()[2:]]
+    assert len(rows) == 11, "Eight pages, the slowest, p95 and p99."
+    assert all(float(row[3].replace(",", "")) > 0 for row in rows)
+    assert run.stderr.count("% of it") == 8, "Each page says the share of rendering."
+    assert not {name for name in databases() if name.endswith(str(run.pid))}
+
+
 def services() -> dict[str, str]:
     """The test run's own, whose database the benchmarks leave alone."""
     return {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL")}

@@ -1,14 +1,18 @@
 """A browser for the tests of this folder, on a live server; every page is watched while it is used."""
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.db import connections
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from accounts.models import User
+from webhooks.engine.dispatcher import Dispatcher
+from webhooks.tasks import SharedFlag
 
 from .chromium import PATIENCE, Watch, launch
 
@@ -100,3 +104,25 @@ def sign_in(site: str) -> SignIn:
         context.add_cookies([{"name": django_settings.SESSION_COOKIE_NAME, "value": session, "url": site}])
 
     return sign_in
+
+
+@pytest.fixture
+def dispatcher(site: str) -> Iterator[Callable[[], None]]:
+    """Sends webhooks as a worker does, while the test looks at pages, until this is called."""
+    flag = SharedFlag()
+    thread = threading.Thread(target=lambda: _send_until(flag), daemon=True)
+    thread.start()
+
+    def stop() -> None:
+        flag.set()
+        thread.join(15)  # an attempt takes ten seconds
+
+    yield stop
+    stop()
+
+
+def _send_until(stop: SharedFlag) -> None:
+    try:
+        Dispatcher(stop=stop).run()
+    finally:
+        connections.close_all()

@@ -1,17 +1,12 @@
 """From nothing to a seen webhook, with every press and every page counted."""
 
 import re
-import threading
-from collections.abc import Iterator
 
 import pytest
-from django.db import connections
 from playwright.sync_api import Page, expect
 
 from tests.webhooks.helpers import wait_until
-from webhooks.engine.dispatcher import Dispatcher
 from webhooks.models import InboxEntry
-from webhooks.tasks import SharedFlag
 
 from .axe import violations
 from .chromium import overflow
@@ -80,27 +75,9 @@ def test_sign_up_to_the_first_call(counted: Counted) -> None:
     assert violations(counted.page) == []
 
 
-@pytest.fixture
-def dispatcher(site: str) -> Iterator[None]:
-    """Sends webhooks as a worker does, while the test looks at pages."""
-    stop = SharedFlag()
-    thread = threading.Thread(target=lambda: _send_until(stop), daemon=True)
-    thread.start()
-    yield
-    stop.set()
-    thread.join(10)
-
-
-def _send_until(stop: SharedFlag) -> None:
-    try:
-        Dispatcher(stop=stop).run()
-    finally:
-        connections.close_all()
-
-
 @pytest.mark.spec("Contract 7 Pages", "The first webhook is seen after 2 more presses, without a server")
 @pytest.mark.parametrize("look", ["desktop", "phone"])
-def test_first_webhook_is_seen(new_page: NewPage, dispatcher: None, look: str) -> None:
+def test_first_webhook_is_seen(new_page: NewPage, dispatcher: object, look: str) -> None:
     page = new_page(**(PHONE if look == "phone" else {}))
     page.goto("/accounts/register/?role=DEVELOPER")
     page.get_by_label("Your name").fill("Nora Newcomer")
@@ -123,7 +100,7 @@ def test_first_webhook_is_seen(new_page: NewPage, dispatcher: None, look: str) -
     assert overflow(page) == 0
 
 
-def test_what_the_inbox_answers_is_chosen_without_scripts(new_page: NewPage, dispatcher: None) -> None:
+def test_what_the_inbox_answers_is_chosen_without_scripts(new_page: NewPage, dispatcher: object) -> None:
     page = new_page(java_script_enabled=False)
     page.goto("/accounts/register/?role=DEVELOPER")
     page.get_by_label("Your name").fill("Nora Newcomer")

@@ -81,6 +81,16 @@ def test_order_is_handled_in_3_presses_from_the_list(merchant: NewPage, order: O
     assert order.status == "DELIVERED"
 
 
+def test_focus_stays_with_the_next_act_after_a_press_by_keyboard(merchant: NewPage, order: Order) -> None:
+    page = merchant(f"/merchant/orders/{order.pk}/")
+    page.get_by_role("button", name="Confirm order").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Mark as delivered")).to_be_focused()
+    press(page, page.get_by_role("link", name="Cancel order"))
+    press(page, page.get_by_role("button", name="Cancel order"))
+    expect(page.get_by_role("status").filter(has_text=f"Order {order.number} is cancelled.")).to_be_focused()
+
+
 @pytest.mark.long
 @pytest.mark.journey
 def test_order_is_worked_off_by_keyboard_without_scripts(

@@ -7,6 +7,7 @@ from playwright.sync_api import Dialog, Page, Route, expect
 
 from accounts.models import Business, User
 from installations.models import Installation
+from marketplace.enums import AppRole
 from marketplace.models import App
 from tests import factories
 
@@ -121,6 +122,25 @@ def test_uninstall_takes_two_presses(portal: NewPage, stars: App) -> None:
     page.get_by_role("button", name="Uninstall").click()
     expect(page.get_by_role("button", name="Install on sandbox")).to_be_visible()
     assert not Installation.objects.active().exists()
+
+
+def test_viewer_sees_no_button_that_changes_something(portal: NewPage, stars: App, dana: User) -> None:
+    """`tests/wire/test_shown.py` takes this rule of the style sheet for granted."""
+    owner = factories.developer("kim@example.com", name="Kim")
+    App.objects.filter(pk=stars.pk).update(developer=owner)
+    factories.member(stars, dana, AppRole.VIEWER)
+    factories.member(App.objects.get(pk=stars.pk), factories.developer("ann@example.com"))
+    for path, hidden in (
+        ("credentials/", "Regenerate secret"),
+        ("webhooks/", "Add endpoint"),
+        ("manifest/", "Save manifest"),
+        ("test/", "Install on sandbox"),
+    ):
+        page = portal(f"/portal/apps/stars/{path}")
+        expect(page.get_by_text("You are a viewer")).to_be_visible()
+        for role in ("link", "button"):
+            expect(page.get_by_role(role, name=hidden)).to_have_count(0)  # type: ignore[arg-type]
+    expect(portal("/portal/apps/stars/signatures/").get_by_role("button", name="Check")).to_be_visible()
 
 
 def _starting(prefix: str) -> re.Pattern[str]:

@@ -77,5 +77,5 @@ def test_inventory_is_what_the_checkout_loads(
     page.wait_for_load_state("networkidle")
     expected = inventory(mira)
     assert loaded == expected
-    assert len(expected) == (9 if has_app else 6)
+    assert len(expected) == (5 if has_app else 2)
     assert any(urlsplit(url).path == "/widget" for _, url in loaded) is has_app

@@ -246,6 +246,10 @@ def test_store_with_scripts_widgets_and_blocks_of_apps_still_sells(
     page.get_by_role("button", name="Add to cart").click()
     expect(page.locator(".cart-count")).to_contain_text("1")
     page.goto(f"/store/{shop.slug}/checkout/")
+    above = page.locator("iframe.widget").evaluate(
+        "w => document.querySelector('.shop-foot').getBoundingClientRect().top - w.getBoundingClientRect().bottom"
+    )
+    assert 0 < above < 40  # where it covers nothing: between the page and its footer
     page.get_by_label("Name").fill("Ada")
     page.get_by_label("E-mail").fill("ada@example.com")
     page.get_by_role("button", name="Place order").click()

@@ -125,6 +125,19 @@ def test_shopper_buys_in_4_presses(page: Page, store: str) -> None:
     assert (presses, Order.objects.count()) == (4, 1)
 
 
+def test_chosen_card_shows_its_focus_outside_of_its_border(page: Page, store: str) -> None:
+    to_checkout(page, store)
+    page.get_by_label("Phone").focus()
+    page.keyboard.press("Tab")
+    chosen = page.get_by_label("Pickup", exact=True)
+    expect(chosen).to_be_focused()
+    expect(chosen).to_be_checked()
+    style = chosen.evaluate(
+        "each => (({ outlineStyle, outlineOffset }) => [outlineStyle, outlineOffset])(getComputedStyle(each.closest('.choice')))"
+    )
+    assert style == ["solid", "2px"]
+
+
 @pytest.mark.parametrize(("rate", "goes_on"), [(500, True), (990, False)])
 def test_placing_waits_for_the_total_and_shows_one_that_differs(
     page: Page, store: str, rate: int, goes_on: bool

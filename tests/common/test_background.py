@@ -6,24 +6,19 @@ from typing import Any
 
 import pytest
 from django.db import transaction
-from django.utils import translation
-from django.utils.translation import gettext
 
-from accounts import tasks
 from common.processes.background import enqueue_after_commit
 from config.celery import app as celery_app
 
-TASK = "accounts.tasks.mail_password_reset"
+TASK = "accounts.tasks.remove_old_security_events"
 
 
 @pytest.fixture
-def mailed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The addresses that the task was run for, wherever it ran."""
-    addresses: list[str] = []
-    monkeypatch.setattr(
-        "accounts.services.passwords.send_password_reset", lambda *, email: addresses.append(email)
-    )
-    return addresses
+def done(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Grows where the task runs."""
+    runs: list[bool] = []
+    monkeypatch.setattr("accounts.services.security_log.remove_old", lambda: runs.append(True))
+    return runs
 
 
 @pytest.fixture
@@ -35,59 +30,27 @@ def queue() -> Iterator[Any]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_task_is_enqueued_once_the_transaction_commits(queue: Any, mailed: list[str]) -> None:
+def test_task_is_enqueued_once_the_transaction_commits(queue: Any, done: list[bool]) -> None:
     with transaction.atomic():
-        enqueue_after_commit(TASK, "kim@example.com")
+        enqueue_after_commit(TASK)
         assert queue() == 0
-    assert (queue(), mailed) == (1, [])
+    assert (queue(), done) == (1, [])
 
 
 @pytest.mark.django_db(transaction=True)
 def test_transaction_that_rolls_back_enqueues_nothing(queue: Any) -> None:
     with transaction.atomic():
-        enqueue_after_commit(TASK, "kim@example.com")
+        enqueue_after_commit(TASK)
         transaction.set_rollback(True)
     assert queue() == 0
 
 
 @pytest.mark.django_db(transaction=True)
 def test_dead_broker_fails_and_slows_nobody(
-    dead_broker: None, mailed: list[str], caplog: pytest.LogCaptureFixture
+    dead_broker: None, done: list[bool], caplog: pytest.LogCaptureFixture
 ) -> None:
     began = time.monotonic()
-    enqueue_after_commit(TASK, "kim@example.com")
+    enqueue_after_commit(TASK)
     assert time.monotonic() - began < 1
-    assert mailed == []
+    assert done == []
     assert f"{TASK} could not be enqueued" in caplog.text
-
-
-@pytest.mark.django_db(transaction=True)
-def test_task_that_nothing_else_would_find_runs_here_without_a_broker(
-    dead_broker: None, mailed: list[str]
-) -> None:
-    enqueue_after_commit(TASK, "kim@example.com", run_here=True)
-    assert mailed == ["kim@example.com"]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_task_that_runs_in_a_shoppers_request_speaks_english(
-    dead_broker: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spoken: list[str] = []
-    monkeypatch.setattr(
-        "accounts.services.passwords.send_password_reset",
-        lambda *, email: spoken.append(gettext("Add to cart")),
-    )
-    with translation.override("de"):
-        enqueue_after_commit(TASK, "kim@example.com", run_here=True)
-        spoken.append(gettext("Add to cart"))
-    assert spoken == ["Add to cart", "In den Warenkorb"]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_task_that_fails_here_does_not_fail_the_caller(
-    dead_broker: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(tasks.passwords, "send_password_reset", lambda *, email: 1 / 0)
-    enqueue_after_commit(TASK, "kim@example.com", run_here=True)
-    assert "division by zero" in caplog.text

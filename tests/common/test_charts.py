@@ -1,5 +1,6 @@
 """Where plots place their bars, lines and names. Pages that show one are tested with these pages."""
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -110,15 +111,32 @@ def test_every_bar_leads_where_its_row_in_the_table_leads() -> None:
     assert '<a href="/orders/?since=a&amp;until=b">20 Nov 2026</a>' in page
 
 
+def test_what_is_drawn_is_text() -> None:
+    version = "<b>1</b> & 'more'"
+    found = drawn(
+        Series("<i>A</i>", "ok", [1]),
+        points=[Point(TODAY, '/?q="<u>')],
+        marks=[Mark(TODAY, version)],
+        write="<s>{}".format,
+    )
+    page = render_to_string("components/chart.html", {"chart": found})
+    assert not re.search(r"<[bisu]>", page)
+    assert (
+        page.count("&lt;b&gt;1&lt;/b&gt; &amp; &#x27;more&#x27;") == 3
+    )  # in the plot, below it and in the table
+    assert page.count('"/?q=&quot;&lt;u&gt;"') == 2
+
+
 def test_empty_chart_says_so() -> None:
     assert drawn(Series("A", "ok", [0, None])).empty == "None yet."
     assert drawn(Series("A", "ok", [0, 1])).empty == ""
 
 
 def test_strip_stacks_failures_on_successes() -> None:
-    bars = strip([(3, 1), (0, 0), (0, 2)], step=8)
+    bars = strip([(2, 1, 1), (0, 0, 0), (0, 0, 2)], step=8)
     assert [(bar.css, bar.x, bar.y, bar.width, bar.height) for bar in bars] == [
-        ("ok", "0", "6", "6", "18"),
+        ("ok", "0", "12", "6", "12"),
+        ("warn", "0", "6", "6", "6"),
         ("bad", "0", "0", "6", "6"),
         ("bad", "16", "12", "6", "12"),
     ]

@@ -34,3 +34,21 @@ def test_nothing_else_gets_through(text: str) -> None:
     html = render(text)
     for part in ("<script", "<b", "<img", 'href="javascript', 'href="data', 'href="/'):
         assert part not in html
+
+
+@pytest.mark.spec("Contract 15 Doors", "a line stays a line, a number at its start stays that number")
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("24. December: closed\n2. January: open", "<p>24. December: closed<br>\n2. January: open</p>"),
+        ("+ 49 30 1234567", "<p>+ 49 30 1234567</p>"),
+        ("Mon 9-17\n    Sat 9-12", "<p>Mon 9-17<br>\nSat 9-12</p>"),
+        ("Open:\n\n    Mon 9-17", "<p>Open:</p>\n<p>Mon 9-17</p>"),
+        ("1. a\n2. b", "<ol>\n<li>a</li>\n<li>b</li>\n</ol>"),
+        ("1. a\n24. b\n25. c", '<ol>\n<li>a</li>\n<li value="24">b</li>\n<li>c</li>\n</ol>'),
+        ("- a\n  24. b\n+ c", "<ul>\n<li>a<br>\n24. b</li>\n</ul>\n<p>+ c</p>"),
+        ("- a\n    - b", "<ul>\n<li>a\n<ul>\n<li>b</li>\n</ul>\n</li>\n</ul>"),
+    ],
+)
+def test_text_stays_as_it_was_typed(text: str, html: str) -> None:
+    assert render(text).strip() == html

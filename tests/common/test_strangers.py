@@ -69,7 +69,7 @@ def test_who_has_a_place_waits_to_the_end() -> None:
 
 @pytest.mark.spec("Contract 15 Doors", "One app or store has at most half of the places")
 def test_app_has_half_of_the_places(bound: strangers.Bound) -> None:
-    assert (bound.places, bound.for_each) == (2, 1)
+    assert (bound.number, bound.for_each) == (2, 1)
     with others("mine"):
         assert not visit(lambda: strangers.has_room("mine"))
         assert not visit(lambda: strangers.has_room("another", "mine"))
@@ -92,7 +92,7 @@ def test_place_is_kept_to_the_end_of_the_request_and_counts_for_all_it_waited_fo
 @pytest.mark.parametrize(("threads", "places", "for_each"), [(1, 1, 1), (4, 1, 1), (8, 2, 1), (16, 4, 2)])
 def test_places_are_a_quarter_of_the_threads(threads: int, places: int, for_each: int) -> None:
     made = strangers.Bound(threads)
-    assert (made.places, made.for_each) == (places, for_each)
+    assert (made.number, made.for_each) == (places, for_each)
 
 
 @pytest.mark.timed

@@ -1,15 +1,19 @@
 """The components and the form templates, as markup."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django import forms
-from django.template import Context, Template
+from django.forms.renderers import TemplatesSetting
+from django.template import Context, Template, TemplateSyntaxError
 from django.test import RequestFactory
+from django.urls import NoReverseMatch, reverse, set_script_prefix, set_urlconf
 from django.utils import timezone as django_timezone
+from django.utils.safestring import mark_safe
 
-from common.web.forms.widgets import CheckboxLines, RadioCards, SwitchInput
+from common.web.forms.widgets import CheckboxLines, FormRenderer, LongChoiceField, RadioCards, SwitchInput
 from common.web.pagination import PageRequest
 
 NOON = datetime(2026, 11, 20, 15, 31, 8, 123_000, tzinfo=UTC)
@@ -70,8 +74,7 @@ def test_what_people_wrote_is_never_markup() -> None:
         '{% pill "ok" x %}{% notice kind="bad" title=x %}{{ x }}{% endnotice %}{% code_block x x %}'
         '{% secret_field x x "id" %}{% breadcrumb x "/" %}{% app_icon x x x %}'
         "{% empty_state title=x text=x %}{% endempty_state %}"
-        '{% timeline_item kind="ok" title=x %}{{ x }}{% endtimeline_item %}{% step 1 x %}{{ x }}{% endstep %}'
-        '{% confirm_form action="/" button=x cancel="/" %}{{ x }}{% endconfirm_form %}',
+        '{% timeline_item kind="ok" title=x %}{{ x }}{% endtimeline_item %}{% step 1 x %}{{ x }}{% endstep %}',
         x=nasty,
     )
     assert "<script" not in page
@@ -160,3 +163,124 @@ def test_error_summary_leads_to_each_field_in_the_words_beside_it() -> None:
 
 def test_error_summary_of_a_good_form_is_left_out() -> None:
     assert "There is a problem" not in str(SampleForm())
+
+
+def test_select_has_its_options_in_groups_escaped_and_chosen() -> None:
+    """Our template of a select writes them; Django's includes one for each."""
+    field = forms.ChoiceField(
+        choices=[("", "Any <b>"), ("Fruit", [("1", "Apple & pear"), ("2", '"Quince"')])], required=False
+    )
+
+    class Basket(forms.Form):
+        fruit = field
+
+    written = str(Basket({"fruit": "1"})["fruit"])
+    assert '<option value="">Any &lt;b&gt;</option>' in written
+    assert '<optgroup label="Fruit"><option value="1" selected>Apple &amp; pear</option>' in written
+    assert '<option value="2">&quot;Quince&quot;</option></optgroup></select>' in written
+
+
+PLACES = [("", "Any"), ("a", "A & B"), ("<b>", "<b>"), ("Group <1>", [("c", "C"), ("d", '"D"')])]
+
+
+@pytest.mark.parametrize("chosen", ["", "a", "<b>", "d", "elsewhere", None])
+def test_a_long_drop_down_looks_like_djangos(chosen: str | None) -> None:
+    class Both(forms.Form):
+        ours = LongChoiceField(choices=PLACES, required=False)
+        own = forms.ChoiceField(choices=PLACES, required=False)
+
+    form = Both(initial={"ours": chosen, "own": chosen})
+    ours = str(form["ours"]).replace("ours", "own")
+    assert "".join(ours.split()) == "".join(str(form["own"]).split())
+    assert ours.count("<option") == 5
+
+
+def test_a_typed_choice_is_escaped_beside_a_safe_one_like_it() -> None:
+    for label in (mark_safe("<b>"), "<b>"):
+        field = LongChoiceField(choices=[("a", label)])
+        assert "&lt;b&gt;" in str(type("Sample", (forms.Form,), {"place": field})()["place"])
+
+
+def test_a_typed_word_of_a_pill_is_escaped_beside_a_safe_one_like_it() -> None:
+    assert "<b>" in render("{% pill 'ok' word %}", word=mark_safe("<b>"))
+    assert "<b>" not in render("{% pill 'ok' word %}", word="<b>")
+
+
+def test_a_long_drop_down_takes_what_its_form_offers() -> None:
+    class Sample(forms.Form):
+        place = LongChoiceField(choices=lambda: (("a", "A"), ("Group", (("b", "B"),))))
+
+    assert Sample({"place": "b"}).is_valid()
+    assert not Sample({"place": "c"}).is_valid()
+    form, other = Sample({"place": "c"}), Sample()
+    form.fields["place"].choices = [("c", "C")]  # type: ignore[attr-defined]
+    assert form.is_valid()
+    assert "C</option>" in str(form["place"])
+    assert "C</option>" not in str(other["place"])
+
+
+class Widgets(forms.Form):
+    text = forms.CharField(max_length=9, help_text="<b>", widget=forms.TextInput({"data-x": '"&'}))
+    number = forms.IntegerField(min_value=0, required=False)
+    email = forms.EmailField()
+    url = forms.URLField(assume_scheme="https")
+    password = forms.CharField(widget=forms.PasswordInput)
+    hidden = forms.CharField(widget=forms.HiddenInput)
+    day = forms.DateField(disabled=True)
+    agree = forms.BooleanField()
+    file = forms.FileField(widget=forms.FileInput)
+    lines = forms.ChoiceField(choices=[("a", "<A>"), ("b", "B")], widget=forms.RadioSelect)
+    boxes = forms.MultipleChoiceField(choices=[("a", "<A>"), ("b", "B")], widget=forms.CheckboxSelectMultiple)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [None, {}, {"text": '"<b>', "number": "0", "hidden": "x", "agree": "on", "lines": "b", "boxes": ["a"]}],
+)
+def test_fields_look_like_djangos(data: dict[str, Any] | None) -> None:
+    ours, djangos = (
+        Widgets(data, initial={"day": date(2026, 11, 20), "text": mark_safe("&amp;")}, renderer=renderer)
+        for renderer in (FormRenderer(), TemplatesSetting())
+    )
+    for name in Widgets.base_fields:
+        assert str(ours[name]) == str(djangos[name])
+    for name in ("lines", "boxes"):
+        shown = [str(option.tag()) for option in ours[name]]
+        assert shown == [str(option.tag()) for option in djangos[name]]
+
+
+def test_url_is_kept_for_each_host_and_name() -> None:
+    link = "{% url name %}{% url 'nowhere' as none %}[{{ none }}]"
+    assert render(link, name="home") == "/[]"
+    assert render("{% url 'merchants:orders' %}", name="home") == "/merchant/orders/"
+    try:
+        set_urlconf("config.store_urls")
+        assert render("{% url 'storefront:product' slug %}", slug="tea") == "/products/tea/"
+        with pytest.raises(NoReverseMatch):
+            render("{% url 'merchants:orders' %}")
+        set_urlconf(None)
+        set_script_prefix("/below/")
+        assert render(link, name="home") == "/below/[]"
+    finally:
+        set_urlconf(None)
+        set_script_prefix("/")
+
+
+def test_url_with_ids_is_found_once_for_all() -> None:
+    first, second = UUID(int=7), UUID(int=8)
+    for ids in ((first, second), (second, first), (str(first), second)):
+        expected = reverse("merchants:admin_page", args=ids)
+        assert render("{% url 'merchants:admin_page' one other %}", one=ids[0], other=ids[1]) == expected
+
+
+def test_rows_are_escaped_and_written_as_they_stand() -> None:
+    shown = [{"name": "<b>{other}", "mark": mark_safe("<i>")}, {"name": "b", "mark": 1}]
+    text = "{% load rows %}{% rows shown %}<li>{name}{mark}</li>{% endrows %}"
+    assert render(text, shown=shown) == "<li>&lt;b&gt;{other}<i></li><li>b1</li>"
+    assert render(text, shown=[]) == ""
+
+
+@pytest.mark.parametrize("inside", ["{{ each.name }}", "{% if shown %}{% endif %}"])
+def test_rows_have_nothing_but_names_of_values(inside: str) -> None:
+    with pytest.raises(TemplateSyntaxError):
+        render(f"{{% load rows %}}{{% rows shown %}}{inside}{{% endrows %}}")

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from celery.contrib.testing.worker import start_worker
@@ -55,6 +56,20 @@ def test_tasks_are_counted_by_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     remove_old_carts.apply_async(expires=timezone.now() - timedelta(seconds=1))
     wait_until(lambda: counted("expired") == before["expired"] + 1)
     assert counted("succeeded") == before["succeeded"] + 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("in_a_row", "is_told"), [(9, False), (10, True)])
+@pytest.mark.usefixtures("_worker")
+def test_worker_says_that_tasks_come_too_late(in_a_row: int, is_told: bool, caplog: Any) -> None:
+    """As to one whose clock is ahead."""
+    before, past = counted("expired"), timezone.now() - timedelta(seconds=1)
+    for late in (9, in_a_row):
+        remove_old_carts.apply_async()
+        for _ in range(late):
+            remove_old_carts.apply_async(expires=past)
+    wait_until(lambda: counted("expired") == before + 9 + in_a_row)
+    assert ("10 tasks in a row had expired" in caplog.text) == is_told
 
 
 @pytest.mark.long

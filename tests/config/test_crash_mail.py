@@ -1,6 +1,7 @@
 """Who receives a mail about a crash, with what in it, and how often."""
 
 import logging
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -32,6 +33,7 @@ def crash(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
         password = "hunter2-in-a-variable"  # noqa: F841  a frame's variables must not be mailed
         raise error
 
+    import_module("config.urls")  # a view imported later would keep what raises
     monkeypatch.setattr("appapi.views.business.settings_of", raise_it)
     monkeypatch.setattr("merchants.marketplace.views.listing.find", raise_it)
 

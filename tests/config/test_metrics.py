@@ -1,11 +1,14 @@
 """What operators read at `/metrics`, and who else does not."""
 
+import importlib.metadata
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from datetime import timedelta
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,8 @@ from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 def test_metrics_are_closed_without_a_token_in_the_settings(client: Client, settings: Any) -> None:
     settings.METRICS_TOKEN = ""
@@ -40,6 +45,17 @@ def test_metrics_ask_for_the_token(operator: Client, sent: str | None) -> None:
     answer = Client(headers={} if sent is None else {"Authorization": sent}).get("/metrics")
     assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
     assert answer.json()["statusCode"] == 401
+
+
+def test_release_is_told_where_only_its_folder_is(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the guides and the image install it: nothing was installed by pip but what it needs."""
+
+    def nothing(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata.Distribution, "from_name", nothing)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert value(operator, f'extension_platform_info{{version="{project["version"]}"}}') == 1
 
 
 def test_answers_are_counted_by_root_and_class(operator: Client) -> None:

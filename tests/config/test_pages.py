@@ -7,12 +7,17 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.db import OperationalError, connection
-from django.test import Client
+from django.template.loader import render_to_string
+from django.test import Client, RequestFactory
+from django.urls import reverse
 
 from accounts.models import User
 from common.errors import Conflict
+from common.web.forms.stamps import is_form_of_this_address
 from config.env.addresses import public_link
 from config.pages import views
+from tests import factories
+from tests.by_hand import Page
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = {"Accept": "text/html"}
@@ -246,3 +251,16 @@ def test_api_path_never_redirects(client: Client, path: str) -> None:
     for each in (path, f"{path}/"):
         response = client.get(each, headers=HTML)
         assert (response.status_code, response["Content-Type"]) == (404, "application/json")
+
+
+@pytest.mark.django_db
+def test_form_of_djangos_pages_that_goes_elsewhere_is_good_there() -> None:
+    """Signing out, which all of them have. Others go to their own address, as a form without a name for it."""
+    request = RequestFactory().get("/admin/accounts/user/")
+    request.user = factories.reviewer(is_superuser=True)
+    page = render_to_string("admin/base_site.html", {"has_permission": True, "user": request.user}, request)
+    form = next(form for form in Page(request.path, 200, page).forms if form.method == "post")
+    assert form.action == reverse("admin:logout")
+    sent = RequestFactory().post(form.action, dict(form.fields))
+    sent.user = request.user
+    assert is_form_of_this_address(sent)

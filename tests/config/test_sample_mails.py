@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils.html import strip_tags
 
 from accounts.models import User
-from config.pages.sample_mails import sample_mails
+from config.pages.mails import sample_mails
 from tests import factories
 
 NAMES = sorted(path.stem for path in Path(settings.BASE_DIR).glob("templates/*/mail/*.txt"))

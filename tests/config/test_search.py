@@ -112,6 +112,9 @@ def test_roles_bound_what_is_found(houses: tuple[House, House]) -> None:
         assert hidden not in listed
     factories.member(other.app, mine.developer, AppRole.VIEWER)
     assert "Zebra Stars" in found(mine.developer, *other.words)
+    pages = found(mine.developer, "de")
+    assert f"/portal/apps/{other.app.slug}/deliveries/" in pages
+    assert f"/portal/apps/{other.app.slug}/delete/" not in pages
 
 
 @pytest.mark.long

@@ -43,6 +43,14 @@ def session(db: None) -> Iterator[psycopg.Connection[Any]]:
         session.execute(f"ALTER DATABASE {name} RESET idle_in_transaction_session_timeout")
 
 
+def test_setting_that_is_gone_is_named_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "config.W016" not in found("default", at_start=True)
+    monkeypatch.setenv("DATABASE_REPLICA_URL", "postgres://user:secret@host/name")
+    message = found("default", at_start=True)["config.W016"]
+    assert message.startswith("DATABASE_REPLICA_URL is gone")
+    assert "secret" not in message
+
+
 @pytest.mark.parametrize("change", ["SET idle_in_transaction_session_timeout = 0", "RESET ALL"])
 def test_database_that_ends_no_idle_transactions_is_found(
     change: str, session: psycopg.Connection[Any]
@@ -92,7 +100,7 @@ def test_too_few_sessions_are_found(settings: Any) -> None:
 def test_wrong_clock_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     now = timezone.now
     monkeypatch.setattr(clocks.timezone, "now", lambda: now() + timedelta(seconds=90))
-    assert "differ by 90.0 s" in found("default")["config.W010"]
+    assert "differ by 90.0 s" in found("default", at_start=True)["config.W010"]
 
 
 @pytest.mark.slow  # a server of its own

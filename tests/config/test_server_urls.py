@@ -45,7 +45,6 @@ def test_incomplete_sentinel_stops_the_start(monkeypatch: pytest.MonkeyPatch, ur
 
 READERS: dict[str, Callable[[], Any]] = {
     "DATABASE_URL": lambda: servers.database_url(debug=False, var_dir=Path("/nowhere")),
-    "DATABASE_REPLICA_URL": lambda: servers.replica_url("postgres://host/name"),
     "REDIS_URL": lambda: servers.cache_url(debug=False),
     "CELERY_BROKER_URL": lambda: servers.broker_url("redis://host:6379/0"),
     "EMAIL_URL": lambda: servers.email_url(debug=False),
@@ -59,7 +58,6 @@ READERS: dict[str, Callable[[], Any]] = {
     [
         ("DATABASE_URL", "mysql://secret@host/name", "mysql"),
         ("DATABASE_URL", "postgis://secret@host/name", "postgis"),
-        ("DATABASE_REPLICA_URL", "sqlite:////secret", "sqlite"),
         ("REDIS_URL", "http://secret@host", "http"),
         ("REDIS_URL", "amqp://secret@host//", "amqp"),
         ("CELERY_BROKER_URL", "sqs://secret@host", "sqs"),
@@ -81,11 +79,10 @@ def test_scheme_of_another_server_stops_the_start(
     assert "secret" not in message
 
 
-@pytest.mark.parametrize("variable", ["DATABASE_URL", "DATABASE_REPLICA_URL"])
-def test_server_without_a_database_stops_the_start(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
-    monkeypatch.setenv(variable, "postgres://user:secret@host")
-    with pytest.raises(ImproperlyConfigured, match=f"{variable} names no database") as refused:
-        READERS[variable]()
+def test_server_without_a_database_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://user:secret@host")
+    with pytest.raises(ImproperlyConfigured, match="DATABASE_URL names no database") as refused:
+        READERS["DATABASE_URL"]()
     assert "secret" not in str(refused.value)
 
 
@@ -94,7 +91,6 @@ def test_server_without_a_database_stops_the_start(monkeypatch: pytest.MonkeyPat
     [
         ("DATABASE_URL", "postgresql://user:pass#word@one,two/name"),
         ("DATABASE_URL", "sqlite:////srv/one.sqlite3"),
-        ("DATABASE_REPLICA_URL", "postgres://host/name"),
         ("REDIS_URL", "rediss://:password@host:6379/0"),
         ("CELERY_BROKER_URL", " amqp://guest@host:5672// "),
         ("CELERY_BROKER_URL", "amqps://guest@host"),

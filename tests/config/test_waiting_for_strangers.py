@@ -4,25 +4,18 @@ The servers are real processes: waitress as the demo runs it, and gunicorn as `m
 apps' server never answers.
 """
 
-import os
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import orjson
 import pytest
-import requests
 from django.conf import settings
-from django.test import Client
 from django.urls import URLPattern, get_resolver
 from django.utils import timezone
 
@@ -39,12 +32,10 @@ from marketplace.services import reviews
 from stores.addresses import store_url
 from stores.enums import PaymentStatus
 from tests import factories
-from tests.faults.processes import ROOT, database_url
-from tests.ports import free_port
+from tests.config.web_servers import COMMANDS, REQUESTS, Ask, Server, serving, session_of
 from tests.receivers import Answer, Receiver
 from tests.storefront.shopping import Shopper
 from tests.webhooks import helpers
-from tests.webhooks.helpers import wait_until
 from teststores.models import TestStore
 from teststores.services import open_test_store
 from webhooks.enums import InboxAnswer
@@ -54,31 +45,11 @@ from webhooks.services import inboxes
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
 
-THREADS = 8
 APPS = 4
-REQUESTS = 3 * THREADS
 HANGS = Answer(delay=60)
-CSRF = "c" * 32
 WITHIN = 0.5  # seconds
-NO_CACHE = "redis://127.0.0.1:1"  # so no limit counts, and only the bound refuses
 PROBE, PAGE = "/healthz", "/robots.txt"
 POINTS = ("order.validate", "checkout.payment_methods", "checkout.create_payment")
-COMMANDS = {
-    "waitress": ["-c", "from config.demo.web_server import web_server; web_server('127.0.0.1:{port}').run()"],
-    "gunicorn": ["-m", "gunicorn", "--config", "python:config.gunicorn", "config.wsgi"],
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Ask:
-    """One request. `who` is the user whose session it carries."""
-
-    path: str
-    method: str = "POST"
-    body: Any = None
-    form: dict[str, Any] | None = None
-    headers: dict[str, str] = field(default_factory=dict)
-    who: User | None = None
 
 
 @dataclass
@@ -223,65 +194,6 @@ ROUTES: dict[str, Callable[[Site, int], Ask]] = {
 }  # fmt: skip
 
 
-class Server:
-    """A process that serves the test's database."""
-
-    def __init__(self, kind: str, log: Any) -> None:
-        self.port = free_port()
-        own = {
-            "DATABASE_URL": database_url(), "REDIS_URL": NO_CACHE, "CELERY_BROKER_URL": "", "DEBUG": "1",
-            "ALLOW_LOCAL_DESTINATIONS": "1", "AUTH_RATE_LIMITS": "off", "BIND": f"127.0.0.1:{self.port}",
-            "WEB_PROCESSES": "1", "WEB_THREADS": str(THREADS), "DJANGO_SETTINGS_MODULE": "config.settings",
-        }  # fmt: skip
-        command = [part.format(port=self.port) for part in COMMANDS[kind]]
-        self._process = subprocess.Popen(
-            [sys.executable, *command], cwd=ROOT, env=os.environ | own, stdout=log, stderr=log
-        )
-        wait_until(self._answers, 90)
-
-    def _answers(self) -> bool:
-        assert self._process.poll() is None
-        try:
-            return requests.get(f"http://127.0.0.1:{self.port}/healthz", timeout=1).ok
-        except requests.RequestException:
-            return False
-
-    def end(self) -> None:
-        self._process.kill()
-        self._process.wait()
-
-    def send(self, ask: Ask) -> int:
-        """The status of the answer."""
-        at = urlsplit(ask.path)
-        host = at.netloc or urlsplit(settings.BASE_URL).netloc
-        headers = {"Host": host, "Accept": "text/html", **ask.headers}
-        cookies = {}
-        if ask.who:
-            cookies = session_of(ask.who) | {settings.CSRF_COOKIE_NAME: CSRF}
-            headers["X-CSRFToken"] = CSRF
-        body = ask.body if isinstance(ask.body, bytes) else orjson.dumps(ask.body) if ask.body else ask.form
-        if isinstance(body, bytes):
-            headers["Content-Type"] = "application/json"
-        answer = requests.request(
-            ask.method, f"http://127.0.0.1:{self.port}{at.path}", data=body, headers=headers, cookies=cookies,
-            timeout=60, allow_redirects=False,
-        )  # fmt: skip
-        return answer.status_code
-
-    def seconds_until(self, path: str) -> float:
-        """Seconds until it answered on a new connection."""
-        began, host = time.monotonic(), urlsplit(settings.BASE_URL).netloc
-        assert requests.get(f"http://127.0.0.1:{self.port}{path}", headers={"Host": host}, timeout=60).ok
-        return time.monotonic() - began
-
-
-@cache
-def session_of(user: User) -> dict[str, str]:
-    browser = Client()
-    browser.force_login(user)
-    return {name: each.value for name, each in browser.cookies.items()}
-
-
 @pytest.fixture
 def site(dana: User, sandbox: Business) -> Iterator[Site]:
     with Receiver() as receiver:
@@ -295,7 +207,6 @@ def site(dana: User, sandbox: Business) -> Iterator[Site]:
         installations = [factories.installation(app, sandbox) for app in apps]
         webhooks = [helpers.webhook(each, receiver.url, ["order.created"]) for each in installations]
         yield Site(receiver, dana, rita, installations, webhooks)
-        session_of.cache_clear()
 
 
 def measure(server: Server, site: Site, route: str) -> list[str]:
@@ -361,23 +272,15 @@ def _views(patterns: Any) -> Iterator[Any]:
 @pytest.mark.spec("Contract 15 Doors", "While apps are waited for, /healthz answers within half a second")
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_test_calls_leave_threads_to_others(site: Site, tmp_path: Path, kind: str) -> None:
-    with (tmp_path / "log").open("wb") as log:
-        server = Server(kind, log)
-        try:
-            assert measure(server, site, "WebhookTest") == []
-        finally:
-            server.end()
+    with serving(kind, tmp_path) as server:
+        assert measure(server, site, "WebhookTest") == []
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_every_route_leaves_threads_to_others(site: Site, tmp_path: Path, kind: str) -> None:
-    with (tmp_path / "log").open("wb") as log:
-        server = Server(kind, log)
-        try:
-            # Another try for one that failed: on a busy machine the requests take seconds by themselves.
-            failed = [route for route in ROUTES if measure(server, site, route)]
-            assert [problem for route in failed for problem in measure(server, site, route)] == []
-        finally:
-            server.end()
+    with serving(kind, tmp_path) as server:
+        # Another try for one that failed: on a busy machine the requests take seconds by themselves.
+        failed = [route for route in ROUTES if measure(server, site, route)]
+        assert [problem for route in failed for problem in measure(server, site, route)] == []

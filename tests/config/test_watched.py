@@ -19,8 +19,19 @@ from kombu import Connection
 from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.models import Business
+from accounts.services import confirmation
 from common.http.exchanges import ErrorClass
-from common.observability.metrics import EXPORTS, HOOK_CALLS, HOOK_SECONDS, MAILS, NOT_LIMITED, PUT_OFF, TASKS
+from common.observability.metrics import (
+    EXPORTS,
+    HOOK_CALLS,
+    HOOK_SECONDS,
+    MAILS,
+    NOT_LIMITED,
+    PLACES_TAKEN,
+    PUT_OFF,
+    ROWS_FAILED,
+    TASKS,
+)
 from common.observability.objectives import BURNS, LEAST_BAD, OBJECTIVES, Burn
 from config.celery import app as celery_app
 from config.models import BackupRecord
@@ -84,11 +95,13 @@ def broker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
 # Each with the labels of a sample.
 COUNTED: dict[Any, list[str]] = {
     TASKS: ["stores.tasks.recount_totals", "failed"],
+    ROWS_FAILED: ["recount_totals"],
     HOOK_CALLS: ["order.validate", "timeout"],
     HOOK_SECONDS: ["order.validate"],
     MAILS: ["failed"],
     EXPORTS: ["failed"],
     PUT_OFF: ["key"],
+    PLACES_TAKEN: ["strangers"],
 }
 
 
@@ -110,6 +123,7 @@ def everything_served(
     for what in BackupRecord.What:
         BackupRecord.objects.create(what=what, at=timezone.now())
     Stream.objects.create(name="warehouse", complete_at=timezone.now())
+    confirmation.mail_confirmation(email="kim@example.com")
     NOT_LIMITED.labels("apps").inc()
     for counted, labels in COUNTED.items():
         counted.labels(*labels)
@@ -125,6 +139,17 @@ def test_every_metric_of_dashboards_and_alerts_is_served_and_every_served_one_is
     everything_served: Client,
 ) -> None:
     assert used() == served(everything_served)
+
+
+@pytest.mark.django_db
+@pytest.mark.postgres
+@pytest.mark.redis
+def test_operations_guide_names_every_metric_that_is_served(everything_served: Client, settings: Any) -> None:
+    guide = (settings.BASE_DIR / "docs" / "operations-run.md").read_text()
+    rows = re.findall(r"^\| (`extension_platform_.*?) \| ", guide, re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"`(extension_platform_\w+)", row)} == served(
+        everything_served
+    )
 
 
 @pytest.mark.django_db
@@ -206,7 +231,6 @@ def test_every_alert_has_a_runbook_and_every_runbook_an_alert() -> None:
 
 
 def test_budgets_burn_as_the_objectives_say() -> None:
-    """The page of service levels reads the same description."""
     expressions = {rule["alert"]: " ".join(rule["expr"].split()) for rule in rules()}
     for alert in {burn.alert for burn in BURNS}:
         assert expressions[alert] == " or ".join(query_of(burn) for burn in BURNS if burn.alert == alert)
@@ -320,6 +344,8 @@ FIRES: list[tuple[dict[str, str], float, str, list[dict[str, str]]]] = [
         ({f'extension_platform_tasks_total{{task="t",outcome="{outcome}"}}': "0+1x180"}, 1, "TasksFail", fires)
         for outcome, fires in [("failed", [{"task": "t"}]), ("succeeded", [])]
     ),
+    ({'extension_platform_rows_failed_total{task="t"}': "0+1x180"}, 1, "RowsFail", [{"task": "t"}]),
+    ({'extension_platform_rows_failed_total{task="t"}': "3x180"}, 1, "RowsFail", []),
     *(
         ({f'extension_platform_threads{{job="{job}",instance="i"}}': "8x180",
           f'extension_platform_threads_busy{{job="{job}",instance="i"}}': "8x180"}, 1, "ThreadsRunOut", fires)

@@ -14,6 +14,7 @@ from accounts.models import User
 from marketplace.models import App
 from tests import factories
 
+SCRIPTS = sorted(path.name for path in (settings.BASE_DIR / "static/js/scripts").glob("*.js"))
 SHEETS = sorted(path.name for path in (settings.BASE_DIR / "static/css/sheets").glob("*.css"))
 
 
@@ -57,6 +58,17 @@ def test_sheet_is_one_file_with_all_its_parts(name: str) -> None:
     assert "@import" not in text
     assert "@layer tokens" in text
     assert len(gzip.compress(text.encode())) < 14_000
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_script_is_one_file_that_asks_for_no_other(name: str) -> None:
+    path = finders.find(f"scripts/{name}")
+    assert path
+    with open(path) as file:
+        text = file.read()
+    assert not re.search(r"^\s*(import|export)\b", text, re.MULTILINE)
+    assert text.count("\n// Has screen readers say a sentence") <= 1, "Each part is there once."
+    assert len(gzip.compress(text.encode())) < 12_000
 
 
 @pytest.mark.django_db

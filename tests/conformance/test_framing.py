@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from conformance.framing import addresses_of, refusal
+from conformance.steps.frames import addresses_of, refusal
 from extensions.manifest.content import definitions_in
 from tests.extensions.manifests import admin_page, block, script, widget
 

@@ -21,6 +21,7 @@ from conformance.models import Run, WeeklyCheck
 from conformance.services import sending, weekly
 from conformance.services.disposal import remove_ended
 from conformance.services.runs import end_overdue, start
+from conformance.tasks import check_listed_apps
 from extensions.models import HookCall
 from marketplace.models import App
 from tests import factories
@@ -28,10 +29,15 @@ from tests.conformance.mutants import MUTANTS, forbids_frames, ignores_the_times
 from tests.conformance.order_bell import OrderBell
 from tests.developers.review.reviewing import QUEUE, client_of, page_of
 from tests.pages import HTML, signed_in, words_of
+from tests.sessions import another_session
 from webhooks.insight.analytics import thirty_days
 from webhooks.models import Delivery
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.timed,
+    pytest.mark.usefixtures("mails_leave_at_once"),
+]
 
 WEEK = timedelta(days=7)
 MONDAY = datetime(2026, 11, 2, tzinfo=UTC)
@@ -320,8 +326,13 @@ def apps_at(developer: User, *hosts: str) -> list[App]:
 
 
 def claimed(now: datetime = MONDAY) -> App | None:
+    """As a worker does that dies once its run has begun."""
     found = weekly.claim(now=now)
-    return found.app if found else None
+    if not found:
+        return None
+    version = found.app.approved_version
+    Run.objects.create(app=found.app, sender="WEEKLY", version=version, started_at=now, deadline_at=now)
+    return found.app
 
 
 @pytest.mark.long
@@ -340,10 +351,7 @@ def test_one_host_has_one_check_at_a_time_and_an_hour_between_two(dana: User, sa
     planned(one, same, other)
     assert {claimed(), claimed()} == {one, other}
     assert claimed() is None
-    WeeklyCheck.objects.exclude(app=same).update(started_at=None, due_at=MONDAY + WEEK)
-    Run.objects.create(
-        app=one, sender="WEEKLY", version=one.approved_version, started_at=MONDAY, deadline_at=MONDAY
-    )
+    WeeklyCheck.objects.exclude(app=same).update(due_at=MONDAY + WEEK)
     assert claimed(MONDAY + timedelta(minutes=59)) is None
     assert claimed(MONDAY + timedelta(minutes=61)) == same
 
@@ -391,7 +399,7 @@ def test_app_that_is_suspended_during_its_check_has_no_result(
     weekly.plan(weeks.now)
     assert weekly.check_due(now=weeks.now + WEEK) == 0
     row = WeeklyCheck.objects.get()
-    assert (row.started_at, row.checked_at, row.failed_rules) == (None, None, [])
+    assert (row.tries, row.checked_at, row.failed_rules) == (0, None, [])
     assert row.due_at > weeks.now + WEEK
     assert mail.outbox == []
 
@@ -400,25 +408,38 @@ def test_worker_that_dies_in_a_check_leaves_it_to_another_one(dana: User) -> Non
     (app,) = apps_at(dana, "a.example.com")
     planned(app)
     assert claimed() == app
-    assert claimed(MONDAY + timedelta(minutes=2)) is None
-    assert claimed(MONDAY + timedelta(minutes=6)) == app
-    assert claimed(MONDAY + timedelta(minutes=12)) == app
-    assert claimed(MONDAY + timedelta(minutes=18)) is None  # it may be what kills workers
+    assert claimed(MONDAY + timedelta(minutes=59)) is None
+    assert claimed(MONDAY + timedelta(hours=1)) == app
+    assert claimed(MONDAY + timedelta(hours=2)) == app
+    assert claimed(MONDAY + timedelta(hours=3)) is None  # it may be what kills workers
     row = WeeklyCheck.objects.get()
-    assert row.due_at == weekly.slot(app.pk, MONDAY + timedelta(minutes=18))
+    assert row.due_at == weekly.slot(app.pk, MONDAY + timedelta(hours=3))
     assert row.failed_weeks == 0
     assert claimed(row.due_at) == app
 
 
-def test_result_of_a_worker_whose_lease_has_ended_is_left_out(dana: User) -> None:
+def test_result_of_a_worker_that_was_overtaken_is_left_out(dana: User) -> None:
     (app,) = apps_at(dana, "a.example.com")
     planned(app)
     late = weekly.claim(now=MONDAY)
     assert late
-    assert claimed(MONDAY + timedelta(minutes=6)) == app
+    assert claimed(MONDAY + timedelta(hours=1)) == app
     run = start(app=app, sender=weekly.Sender.WEEKLY, version=app.approved_version)
-    assert not weekly.conclude(claimed=late, run=run, now=MONDAY + timedelta(minutes=7))
-    assert WeeklyCheck.objects.get().started_at == MONDAY + timedelta(minutes=6)
+    assert not weekly.conclude(claimed=late, run=run, now=MONDAY + timedelta(hours=1))
+    row = WeeklyCheck.objects.get()
+    assert (row.tries, row.checked_at) == (2, None)
+
+
+@pytest.mark.postgres
+def test_one_worker_checks_at_a_time(dana: User) -> None:
+    apps_at(dana, "a.example.com")
+    with another_session() as other, other.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(hashtext('conformance.tasks.check_listed_apps'))")
+        check_listed_apps()
+        assert not WeeklyCheck.objects.exists()
+        cursor.execute("SELECT pg_advisory_unlock_all()")
+    check_listed_apps()
+    assert WeeklyCheck.objects.exists()
 
 
 @pytest.mark.long

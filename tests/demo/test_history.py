@@ -1,13 +1,14 @@
 """The month behind a demo, without starting one."""
 
-from datetime import datetime, timedelta
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 from django.core import mail
 from django.test import Client
-from django.utils import timezone
 
 from accounts.models import User
 from config.demo.beginning import begin
@@ -25,13 +26,17 @@ pytestmark = [pytest.mark.django_db, pytest.mark.long]
 SIGN_INS = ("developer@example.com", "merchant@example.com", "reviewer@example.com")
 
 
+# What happened in the month depends on its weekdays.
+TUESDAY = datetime(2026, 11, 24, 12, tzinfo=UTC)
+
+
 @pytest.fixture
-def begun(settings: Any, tmp_path: Path) -> datetime:
+def begun(settings: Any, tmp_path: Path) -> Iterator[datetime]:
     """When a demo has started for the first time."""
     settings.DEBUG = settings.ALLOW_LOCAL_DESTINATIONS = True
-    now = timezone.now()
-    begin(state_file=tmp_path / "state", url="http://localhost:9", now=now)
-    return now
+    with time_machine.travel(TUESDAY):
+        begin(state_file=tmp_path / "state", url="http://localhost:9", now=TUESDAY)
+        yield TUESDAY
 
 
 def test_month_is_behind_the_demo_and_nothing_of_it_waits(begun: datetime) -> None:

@@ -30,11 +30,10 @@ def checked(*command: str, **options: Any) -> str:
 
 
 def documented() -> set[str]:
-    guide = (ROOT / "docs/operations.md").read_text()
-    table = guide.split("## Settings", 1)[1].split("\n## ", 1)[0]
+    guide = (ROOT / "docs/operations-settings.md").read_text()
     return {
         name
-        for row in table.splitlines()
+        for row in guide.splitlines()
         if row.startswith("| `")
         for name in re.findall(r"`([A-Z_]+)`", row)
     }

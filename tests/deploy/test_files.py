@@ -212,6 +212,21 @@ def test_database_user_of_compose_owns_its_database_and_is_no_superuser() -> Non
                 platform.execute("SELECT pg_read_file('/etc/passwd')")
 
 
+@pytest.mark.parametrize(
+    ("options", "mode"), [((), 0o600), (("--compose",), 0o644)], ids=["systemd", "compose"]
+)
+def test_folder_of_secrets_is_its_owners(tmp_path: Path, options: tuple[str, ...], mode: int) -> None:
+    """Docker mounts each file as it is; systemd and kubectl read them as root or as their owner."""
+    folder = tmp_path / "secrets"
+    folder.mkdir(mode=0o755)
+    (folder / "EMAIL_URL").write_text("dummymail://\n")
+    (folder / "EMAIL_URL").chmod(0o666)
+    checked(sys.executable, str(DEPLOY / "make_secrets.py"), *options, str(folder))
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {mode}
+    assert (folder / "EMAIL_URL").read_text() == "dummymail://\n"
+
+
 def test_commands_by_hand_have_the_settings_of_the_units() -> None:
     """All settings of ours are in one file, which the guide's `manage` reads as the same user with the same interpreter."""
     guide = (ROOT / "docs/several-machines.md").read_text()

@@ -1,4 +1,4 @@
-"""Files of a bucket with versions go back to a moment, by the commands of docs/operations.md."""
+"""Files of a bucket with versions go back to a moment, by the commands of docs/operations-run.md."""
 
 import json
 import os

@@ -103,7 +103,7 @@ def test_probes_ask_pages_that_exist_and_a_stop_waits_for_requests() -> None:
     alive = {found[name]["livenessProbe"]["exec"]["command"][2] for name in ("worker", "scheduler")}
     assert len(alive) == 1
     documented_check = alive.pop().replace('"-30 seconds"', "'-30 seconds'")
-    assert documented_check in (ROOT / "docs/operations.md").read_text()
+    assert documented_check in (ROOT / "docs/operations-run.md").read_text()
 
 
 def test_secrets_are_the_files_that_the_script_makes(tmp_path: Path) -> None:

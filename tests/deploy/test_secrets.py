@@ -85,3 +85,30 @@ def test_image_has_what_it_serves() -> None:
     sources = [f"sdk/{package.source}/README.md" for package in PACKAGES.values()]
     for path in [*sources, *(guide.path for guide in GUIDES.values())]:
         assert in_image(path), path
+
+
+GUIDES_OF_OPERATORS = (
+    "operations-install",
+    "operations-run",
+    "several-machines",
+    "kubernetes",
+    "upgrading",
+    "runbooks",
+)
+# What a shell does by itself, or sets. All else is a process whose arguments `ps` shows.
+OF_THE_SHELL = re.compile(
+    r"^\s*(for .*do )?(echo|printf|export|read|test|\[|[A-Z_]+=\S*( [A-Z_]+=\S*)*( +#.*)?$)"
+)
+HOLDS_A_SECRET = re.compile(r"\$\{?\(?\w*(PASSWORD|SECRET|TOKEN|KEY|cat [^)]*secret)", re.IGNORECASE)
+
+
+def test_no_command_has_a_secret_among_its_arguments() -> None:
+    """Every user of the machine reads the arguments of each process."""
+    texts = {file.name: file.read_text() for file in (ROOT / "deploy").rglob("*.sh")}
+    for name in GUIDES_OF_OPERATORS:
+        guide = (ROOT / "docs" / f"{name}.md").read_text()
+        texts[name] = "".join(re.findall(r"^```sh.*?\n(.*?)^```", guide, re.MULTILINE | re.DOTALL))
+    lines = [(name, line) for name, text in texts.items() for line in text.splitlines()]
+    found = [(name, line) for name, line in lines if HOLDS_A_SECRET.search(line)]
+    assert found, "the guide sets a password"
+    assert [each for each in found if not OF_THE_SHELL.match(each[1])] == []

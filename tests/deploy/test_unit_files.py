@@ -46,7 +46,9 @@ def test_units_keep_their_files_private_and_their_memory_bounded(unit: str) -> N
     assert (settings["StateDirectoryMode"], settings["UMask"]) == ("0700", "0077")
     high, most = (int(settings[name].rstrip("%M")) for name in ("MemoryHigh", "MemoryMax"))
     assert 0 < high < most
-    described = (ROOT / "docs/operations.md").read_text().split("## Memory", 1)[1].split("\n## ", 1)[0]
+    described = (
+        (ROOT / "docs/operations-install.md").read_text().split("## Memory", 1)[1].split("\n## ", 1)[0]
+    )
     assert {settings["MemoryHigh"], settings["MemoryMax"]} <= set(re.findall(r"\d+[%M]", described))
 
 

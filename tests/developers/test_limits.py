@@ -9,6 +9,7 @@ from django.test import Client
 
 from accounts.models import Business, User
 from accounts.services.developer_tokens import create_developer_token
+from common.web.limits import person_limits
 from developers import limits
 from installations.models import Installation
 from marketplace.models import App
@@ -16,6 +17,7 @@ from marketplace.services import apps
 from tests import factories
 from tests.clients import BODY, Api, api_of
 from tests.pages import HTML, signed_in, text_of
+from teststores.models import TestStore
 from webhooks import catalogue
 from webhooks.engine import listeners
 from webhooks.models import DispatcherSlot, Event
@@ -35,8 +37,8 @@ def is_refused(answer: Any, code: str) -> bool:
 def test_developer_api_and_forms_of_the_portal_share_600_a_minute(
     api: Api, sams_api: Api, dana: User, app: App, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
 ) -> None:
-    assert limits.REQUESTS == 600
-    monkeypatch.setattr(limits, "REQUESTS", 4)
+    assert person_limits.REQUESTS == 600
+    monkeypatch.setattr(person_limits, "REQUESTS", 4)
     portal, path = signed_in(dana), f"/portal/apps/{app.slug}/test/erase/"
     token = create_developer_token(user=dana, name="CI", lifetime=timedelta(days=1))
     assert api("get", "/developer/apps").status_code == 200
@@ -57,7 +59,7 @@ def test_developer_api_and_forms_of_the_portal_share_600_a_minute(
 def test_polling_of_listeners_has_a_limit_of_its_own(
     api: Api, app: App, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
 ) -> None:
-    monkeypatch.setattr(limits, "REQUESTS", 1)
+    monkeypatch.setattr(person_limits, "REQUESTS", 1)
     monkeypatch.setattr(limits, "POLLS", 2)
     path = f"/developer/apps/{app.pk}/listener/1"
     assert api("post", f"{path}/work", {"wait": 0}).status_code == 404
@@ -84,6 +86,18 @@ def test_deleted_app_makes_room_for_another(api: Api, dana: User, monkeypatch: p
     assert api("post", "/developer/apps", BODY | {"slug": "suns"}).status_code == 201
 
 
+def test_opening_of_a_busy_test_store_counts_as_seven_changes(
+    api: Api, app: App, stopped_clock: None
+) -> None:
+    path = f"/developer/apps/{app.pk}/test-stores"
+    for _ in range(8):
+        record = api("post", path, {"scenario": "busy"})
+        assert record.status_code == 201
+        assert api("delete", f"/developer/test-stores/{record.json()['id']}").status_code == 204
+    assert is_refused(api("post", path, {"scenario": "busy"}), "too_many_changes")
+    assert not TestStore.objects.open().exists()
+
+
 def test_sandbox_changes_are_60_a_minute_however_they_are_made(
     api: Api,
     dana: User,
@@ -100,6 +114,7 @@ def test_sandbox_changes_are_60_a_minute_however_they_are_made(
     assert api("post", f"{path}/test-changes", {"event": "product.created"}).status_code == 200
     assert portal.post(f"/portal/apps/{app.slug}/test/event/", {"event": "order.created"}).status_code == 302
     before = Event.objects.count()
+    assert is_refused(api("post", f"{path}/test-stores", {"scenario": "empty"}), "too_many_changes")
     assert is_refused(api("post", f"{path}/test-events", {"event": "order.created"}), "too_many_changes")
     assert is_refused(api("post", f"{path}/test-changes", {"event": "order.created"}), "too_many_changes")
     for page, body in (

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 
@@ -22,6 +23,15 @@ class SampleApp:
         self.url = url
         self.stop = stop
         self.browser = requests.Session()
+
+    def take_over(self, other: SampleApp) -> None:
+        """The browser of one that ran before at another port, which its cookie names."""
+        self.browser = other.browser
+        for cookie in list(other.browser.cookies):
+            if cookie.name.startswith("order_bell_"):
+                self.browser.cookies.set(
+                    f"order_bell_{urlsplit(self.url).port}", cookie.value, domain=cookie.domain
+                )
 
     def received(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.get("/received.json").json()["received"]

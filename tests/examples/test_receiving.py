@@ -139,7 +139,7 @@ def test_restart_keeps_stores_and_webhooks(
     app.stop()
 
     again = start_app()
-    again.browser = app.browser
+    again.take_over(app)
     assert again.received() == before
     again.wait_until_connected()
     assert webhook["url"] == f"{again.url}/webhooks"  # it listens elsewhere now, and says so
@@ -184,7 +184,7 @@ def test_data_erasure_deletes_the_store_and_a_repeat_is_still_acknowledged(
     ]
     app.stop()
     again = start_app()
-    again.browser = app.browser
+    again.take_over(app)
     webhook["url"] = f"{again.url}/webhooks"
     assert platform.deliver(webhook, "business.data_erasure", erasure, delivery_id="e").status_code == 200
     assert again.received()[0]["repeat"]

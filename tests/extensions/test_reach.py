@@ -89,6 +89,7 @@ def save(app: App, document: Document) -> None:
 
 def approve(app: App) -> App:
     reviews.approve(submission=factories.submit(app), reviewer=factories.reviewer())
+    follow_all()
     return App.objects.get(pk=app.pk)
 
 

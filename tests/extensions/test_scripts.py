@@ -28,7 +28,11 @@ from tests.pages import HTML, signed_in, text_of, words_of
 from tests.receivers import Answer, Receiver
 from tests.storefront.shopping import STORES_HOST
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.timed,
+    pytest.mark.usefixtures("mails_leave_at_once"),
+]
 
 HOUR = timedelta(hours=1)
 FIRST, SECOND = b"console.log('stars')\n", b"console.log('Stars')\n"

@@ -230,11 +230,25 @@ PROTECTIONS: Final = {
     "comparison of the clocks": Change(
         "webhooks.engine.dispatcher", "            self._clock.compare()\n", ""
     ),
+    "life of periodic tasks": Change("config.schedule", "max(LEAST_LIFE, seconds)", "max(2.0, seconds)"),
     # Of the attacks in tests/security from here on.
     "places for those who wait": Change(
-        "common.strangers",
-        "is_full = needs_place and self._taken >= self.places",
+        "common.places",
+        "is_full = needs_place and len(self._holds) >= self.number",
         "is_full = False",
+    ),
+    "places for work of our own": Change(
+        "common.places",
+        "    if visit is None or own_work().holds(visit) is not None:\n        return\n",
+        "    return\n",
+    ),
+    "end of the wait for a lock": Change(
+        "common.db.postgresql.base", "if current() is not None and", "if False and"
+    ),
+    "count of openings": Change(
+        "developers.api.views.test_stores",
+        "        limits.count_changes(self.developer, limits.OPENING[scenario])\n",
+        "",
     ),
     "two test calls of an app": Change(
         "webhooks.services.sandbox.testing",
@@ -250,7 +264,7 @@ PROTECTIONS: Final = {
         "marketplace.access", "    if _RANKS.index(role) < _RANKS.index(least):", "    if False:"
     ),
     "address of an invitation": Change(
-        "accounts.services.invitations", "    if user.email == row.email:", "    if True:"
+        "accounts.services.invitations", "    if user.has_address(row.email):", "    if True:"
     ),
     "role in a store": Change("accounts.access", "    if not may(role, least):", "    if False:"),
     "role at the exchange": Change(
@@ -274,6 +288,16 @@ PROTECTIONS: Final = {
     "right to an unsent payload": Change(
         "webhooks.queries", "    return may_learn_of(installation, delivery.event.type)", "    return True"
     ),
+    "right to compare an unsent payload": Change(
+        "developers.portal.deliveries.views",
+        "    if worked is None or not may_read_payload(shown):",
+        "    if worked is None:",
+    ),
+    "owner's right to remove members": Change(
+        "marketplace.services.members",
+        "    require_role(app, person, AppRole.VIEWER if is_self else AppRole.OWNER)",
+        "    require_role(app, person, AppRole.VIEWER)",
+    ),
     "lock of a suspended app's manifest": Change(
         "extensions.services.manifests",
         "    if app.suspended_at is not None:\n        return Coded(",
@@ -295,6 +319,12 @@ PROTECTIONS: Final = {
     "requests of a developer": Change(
         "developers.api.views.base", "        self.count(self.developer)\n", ""
     ),
+    "forms of a merchant": Change(
+        "common.web.forms.kept", "        count_request(person)\n", "        pass\n"
+    ),
+    "length of a page's text": Change(
+        "stores.services.pages", "    if len(text) > lengths.PAGE:\n", "    if False:\n"
+    ),
     "number of apps": Change("marketplace.services.apps", "        require_room(developer)\n", ""),
     "listeners of a developer": Change(
         "webhooks.engine.listeners",
@@ -304,13 +334,23 @@ PROTECTIONS: Final = {
     "person of a form": Change(
         "common.web.forms.kept", "if stamp and stamp.person != str(request.user.pk):", "if False:"
     ),
+    "address of a form": Change(
+        "common.web.forms.stamps",
+        "if path == request.path or OF_A_SCRIPT in request.headers:",
+        "if path:",
+    ),
+    "person of a stamp": Change(
+        "common.web.forms.stamps",
+        "stamp is not None and stamp.person == str(request.user.pk)",
+        "stamp is not None",
+    ),
     "person of a kept form": Change(
         "common.web.forms.kept", 'if kept and kept["person"] != str(request.user.pk):', "if False:"
     ),
     "network of a guess": Change(
         "accounts.sign_in.limits",
-        'return f"{normalize_email(email)} {client_subnet(request)}"',
-        "return normalize_email(email)",
+        'return f"{kept_email_key(email)} {client_subnet(request)}"',
+        "return kept_email_key(email)",
     ),
     "origin of a frame": Change("extensions.manifest.values", "    if is_own(value):\n", "    if False:\n"),
     "own server of a submitted URL": Change("marketplace.rules", "if url and is_own(url):", "if False:"),
@@ -352,7 +392,7 @@ PROTECTIONS: Final = {
     "step-up": Change("accounts.sign_in.step_up", "return bool(settings.STEP_UP)", "return False"),
     "confirmed address": Change(
         "accounts.services.confirmation",
-        "return bool(settings.CONFIRM_ADDRESSES) and not is_confirmed(user)",
+        "return has_to_be_confirmed(user) and not is_confirmed(user)",
         "return False",
     ),
     "family of refresh tokens": Change(
@@ -367,7 +407,9 @@ PROTECTIONS: Final = {
         "common.web.middleware.same_origin", 'return site in ("same-origin", "none")', "return True"
     ),
     "cleaned markup": Change(
-        "stores.services.pages", "return nh3.clean(content, url_schemes=URL_SCHEMES)", "return content"
+        "stores.services.pages",
+        "return nh3.clean(content, url_schemes=URL_SCHEMES, attributes=ATTRIBUTES)",
+        "return content",
     ),
     "way back on this site": Change(
         "config.pages.views",
@@ -383,6 +425,26 @@ PROTECTIONS: Final = {
         "accounts.public_names",
         'if found := _ADDRESS.search(unicodedata.normalize("NFKC", name)):',
         "if found := None:",
+    ),
+    "address of a page in a product's name": Change(
+        "stores.services.catalogue.products", "check_no_address(product.name)", "pass"
+    ),
+    "mails to one address": Change(
+        "accounts.sign_in.limits",
+        "        return False\n    return True\n",
+        "        return True\n    return True\n",
+    ),
+    "mails of all new stores of a person": Change(
+        "stores.services.order_mails",
+        "Business.objects.owned_by(store.owner_id).filter(is_sandbox=False,",
+        "Business.objects.filter(pk=store.pk, is_sandbox=False,",
+    ),
+    "number of stores": Change("accounts.services.businesses", ">= MOST_STORES", ">= 10**9"),
+    "one row of many": Change(
+        "common.db.rows", "if is_outage(error) and not is_of_one_statement(error):", "if True:"
+    ),
+    "texts of mail errors": Change(
+        "common.mails.sending", "raise raised(type(error).__name__) from None", "raise"
     ),
     "weekly checks put off for a day": Change(
         "conformance.services.weekly", "busy_with_ours if _was_put_off(row, now) else busy", "busy"
@@ -438,13 +500,13 @@ PROTECTIONS: Final = {
     ),
     "consent before a scope": Change(
         "installations.services.approval",
-        "granted = set(row.approved_scopes) & set(row.granted_scopes)",
-        "granted = set(row.approved_scopes)",
+        "self._take(row, removed)\n        lacking",
+        "row.granted_scopes = in_order(row.approved_scopes)\n        lacking",
     ),
     "consent to a scope that comes back": Change(
         "installations.services.approval",
-        "granted = set(row.approved_scopes) & set(row.granted_scopes)",
-        "granted = set(row.granted_scopes)",
+        "removed = set(row.granted_scopes) - set(row.approved_scopes)",
+        "removed: set[str] = set()",
     ),
     "agreed reach": Change(
         "extensions.services.releases",
@@ -452,7 +514,7 @@ PROTECTIONS: Final = {
         "if each is not None), None)",
     ),
     "version of an answer": Change(
-        "merchants.consent.permissions",
+        "merchants.consent.views",
         ' or request.POST.get("version") != str(question.version):',
         ":",
     ),

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from tests.faults.processes import Processes
+from tests.faults.servers import Redis
 from tests.receivers import Receiver
 from tests.webhooks.helpers import is_signed, published, wait_until
 from webhooks.enums import DeliveryStatus
@@ -41,3 +42,22 @@ def test_worker_with_a_wrong_clock_says_so_and_keeps_the_schedule(
         assert abs(off - ahead) < 30
         assert abs(off) > WINDOW, "Its receivers refuse it, and so the mistake is seen."
     wait_until(lambda: Attempt.objects.filter(delivery__status=DeliveryStatus.SUCCEEDED).count() == 2)
+
+
+@pytest.mark.fault(17, "life of periodic tasks")
+def test_worker_whose_clock_is_ahead_of_the_schedulers_says_so_and_delivers(
+    own_redis: Redis, processes: Processes, webhook: Webhook, receiver: Receiver, sandbox: Business
+) -> None:
+    processes.beat()
+    worker = processes.worker(FAULT_CLOCK="20")
+    published(sandbox)
+    receiver.wait_for(1, timeout=60)
+    worker.wait_for_output("config.W010")
+
+
+@pytest.mark.fault(17)
+def test_worker_that_gets_every_task_too_late_says_so(own_redis: Redis, processes: Processes) -> None:
+    processes.beat()
+    worker = processes.worker(FAULT_CLOCK="600")
+    worker.wait_for_output("tasks in a row had expired", timeout=90)
+    assert "config.W010" in worker.output

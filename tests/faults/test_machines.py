@@ -1,4 +1,4 @@
-"""Two web machines and two workers with disks of their own, a proxy, PgBouncer, a broker and an S3 server (docs/operations.md).
+"""Two web machines and two workers with disks of their own, a proxy, PgBouncer, a broker and an S3 server (docs/several-machines.md).
 
 They run without `DEBUG`, through nginx as `deploy/nginx.conf` has it. Every step is what an app, a developer, a reviewer, a merchant or
 a shopper does by HTTP, and each request goes to another machine than the one before it.

@@ -1,4 +1,4 @@
-"""PostgreSQL backed up and restored with deploy/pgbackrest, by the commands of docs/operations.md."""
+"""PostgreSQL backed up and restored with deploy/pgbackrest, by the commands of docs/operations-run.md."""
 
 import os
 import re
@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import Any
 
 import pytest
@@ -34,6 +35,12 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pyt
 
 FIRST_DELIVERY = 300.0  # seconds, promised
 PASSWORD = "of-the-role"
+ADDRESSES = {
+    "BASE_URL": "https://platform.example",
+    "STORES_URL": "https://{slug}.stores.example",
+    "EMAIL_URL": "dummymail://",
+    "REDIS_URL": "memory://",
+}
 
 
 @pytest.fixture
@@ -203,23 +210,37 @@ def backups_in(cluster: BackedUp) -> set[str]:
 
 
 @pytest.fixture
-def drill(backed_up: BackedUp, installation: Installation, tmp_path: Path) -> Iterator[Any]:
-    """Runs `deploy/pgbackrest/restore-drill` as root, with the settings of an installation whose role has a password."""
+def drill(backed_up: BackedUp, installation: Installation, tmp_path: Path, settings: Any) -> Iterator[Any]:
+    """Runs `deploy/pgbackrest/restore-drill` as root, with the files of an installation whose role has a password, and no other
+    settings.
+    """
     if os.geteuid() != 0:
         pytest.skip("runs commands as several users, which only root may")
     backed_up.connect().execute(f"ALTER ROLE postgres PASSWORD '{PASSWORD}'")
     backed_up.do("back-up incr", PGDATABASE="faults")
-    file = tmp_path / "environment"
+    file, folder = tmp_path / "environment", tmp_path / "secrets"
+    folder.mkdir()
 
     def run() -> "subprocess.CompletedProcess[str]":
-        at = re.sub("//[^@/]*@", f"//postgres:{PASSWORD}@", database_url())
-        named = {"DATABASE_URL": at, "REDIS_URL": "memory://", "VAR_DIR": os.environ["VAR_DIR"]}
-        file.write_text("".join(f'{name}="{text}"\n' for name, text in named.items()))
+        named = ADDRESSES | {"VAR_DIR": os.environ["VAR_DIR"]}
+        file.write_text("".join(f"{name}='{text}'\n" for name, text in named.items()))
+        secrets = {
+            "DATABASE_URL": re.sub("//[^@/]*@", f"//postgres:{PASSWORD}@", database_url()),
+            "SECRET_KEY": token_urlsafe(48),
+            "FIELD_ENCRYPTION_KEYS": ",".join(settings.FIELD_ENCRYPTION_KEYS),
+            "SENTRY_DSN": "",
+        }
+        for name, text in secrets.items():
+            (folder / name).write_text(f"{text}\n")
         return subprocess.run(
             ["bash", "-euc", block("drill").replace("/var/lib/postgresql", str(backed_up.directory))],
-            env=os.environ
-            | backed_up.environment
-            | {"ENVIRONMENT": str(file), "PLATFORM_USER": "root", "PORT": str(free_port())},
+            env=backed_up.environment
+            | {
+                "ENVIRONMENT": str(file),
+                "SECRETS": str(folder),
+                "PLATFORM_USER": "root",
+                "PORT": str(free_port()),
+            },
             cwd=ROOT,
             check=False,
             capture_output=True,

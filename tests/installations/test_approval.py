@@ -733,7 +733,7 @@ def test_one_that_fails_keeps_none_of_the_others_waiting(
         follow_all(now=hours(1))
     assert seen(install).needs_reconsent
     assert AppVersion.objects.filter(followed_at=None).get() == broken
-    assert "could not follow" in caplog.text
+    assert "follow_approvals failed" in caplog.text
 
 
 @pytest.mark.parametrize("is_test", [True, False])

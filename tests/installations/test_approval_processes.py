@@ -44,7 +44,7 @@ Start = Callable[[], subprocess.Popen[str]]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Start a worker on the test's database; it hears of approvals by the sweep alone."""
+    """Start a worker on the test's database; it learns of approvals by the sweep alone."""
     running: list[subprocess.Popen[str]] = []
 
     def start_worker() -> subprocess.Popen[str]:

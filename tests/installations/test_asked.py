@@ -81,7 +81,7 @@ def test_store_was_asked_about_a_version_in_steps_when_it_came_to_it(
     scopes: list[str],
 ) -> None:
     release(two[1], ReleaseState.COMPLETE if ended else ReleaseState.ROLLING, ended)
-    store = factories.installation(app, shop, followed_version=two[1], followed_at=came)
+    store = factories.installation(app, shop, runs=two[1], followed_at=came)
     assert Offers(app).to(store, moment) == {*scopes}
 
 
@@ -89,7 +89,7 @@ def test_store_that_follows_another_version_was_asked_from_the_approval(
     app: App, shop: Business, two: tuple[AppVersion, AppVersion]
 ) -> None:
     release(two[1], ReleaseState.COMPLETE, hours(3))
-    store = factories.installation(app, shop, followed_version=two[0], followed_at=hours(2))
+    store = factories.installation(app, shop, runs=two[0], followed_at=hours(2))
     assert Offers(app).to(store, NOW) == {*ORDERS}
 
 
@@ -103,10 +103,11 @@ def test_reason_is_the_newest_that_was_given_up_to_the_version_of_the_store(app:
     ]
     app.rolling_version, app.earlier_version = versions[4], versions[3]
     app.save()
-    store = factories.installation(app, shop, granted_scopes=PRODUCTS, followed_version=versions[3])
+    store = factories.installation(app, shop, granted_scopes=PRODUCTS, runs=versions[3])
     assert asked_since(store) == AskedScopes({"read_orders": "1.1.0"}, "To count them.")
     assert asked_since(store, PRODUCTS).since == {"read_products": "1.0.0"}
     App.objects.update(rolling_version=None, earlier_version=None)
+    Installation.objects.update(runs=versions[4])
     assert asked_since(Installation.objects.with_app().get()).reason == "To sort them."
 
 

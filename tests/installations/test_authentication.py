@@ -126,7 +126,9 @@ def test_scope_missing_is_403_and_named(installation: Installation) -> None:
 def test_scope_approved_but_not_agreed_to_says_who_can_help(app: App, shop: Business) -> None:
     version = AppVersion.objects.create(app=app, number=1, scopes=["read_orders", "write_orders"])
     App.objects.update(approved_version=version)
-    installed = factories.installation(app, shop, granted_scopes=["read_orders"], needs_reconsent=True)
+    installed = factories.installation(
+        app, shop, granted_scopes=["read_orders"], needs_reconsent=True, runs=version
+    )
     response = call(bearer(installed), method="post")
     assert response.status_code == 403
     assert response.data["message"].endswith("Mira's shop has not agreed to it yet.")

@@ -32,7 +32,7 @@ def test_history_keeps_the_scopes_that_a_save_gave_the_own_test_install(
     services.test_install(app=factories.app(dana), developer=dana, now=NOW)
     version = factories.approve(app)
     App.objects.update(status="DRAFT")
-    factories.installation(app, Business.objects.sandbox_of(sam), followed_version=version)
+    factories.installation(app, Business.objects.sandbox_of(sam), runs=version)
     update_app(app=app, changes={"name": "Other name"}, now=NOW)
     update_app(app=app, changes={"scopes": ["read_orders"]}, now=NOW + HOUR)
     entry = HistoryEntry.objects.get(kind=HistoryKind.SCOPES_FOLLOWED)

@@ -476,3 +476,11 @@ def test_wrong_method_of_the_metadata_is_a_405(db: None) -> None:
     assert response["Allow"] == "GET, HEAD, OPTIONS"
     options = Client().options("/.well-known/oauth-authorization-server")
     assert (options.status_code, options["Allow"]) == (204, "GET, HEAD, OPTIONS")
+
+
+@pytest.mark.spec("Contract 15 Doors", "Every text that people or apps send has a maximum")
+@pytest.mark.parametrize("name", ["code", "redirect_uri", "code_verifier"])
+def test_parameter_has_a_maximum(app: App, name: str) -> None:
+    response = Client().post("/oauth/token", {"grant_type": "authorization_code", name: "x" * 4_097})
+    assert_refused(response, 400, "invalid_request")
+    assert response.json()["error_description"] == f"{name} may have at most 4,096 characters."

@@ -117,6 +117,25 @@ def test_two_overlapping_replays_soon_after_the_exchange_leave_the_token_alive(
 
 
 @pytest.mark.long
+@pytest.mark.postgres
+@pytest.mark.spec("Contract 3 OAuth", "A use that arrives while the first is being answered is only refused")
+def test_uses_that_wait_in_vain_for_the_first_are_refused_and_one_alone_may_come_again(
+    listed: App, mira: User, shop: Business
+) -> None:
+    code = code_for(mira, listed)
+    with ThreadPoolExecutor(2) as pool, transaction.atomic():
+        Grant.objects.select_for_update().get()
+        uses = [pool.submit(in_thread, lambda: exchange(listed, code)) for _ in range(2)]
+        answers = [each.result(30) for each in uses]
+        assert [each.status_code for each in answers] == [400] * 2
+        assert {each.json()["error"] for each in answers} == {"invalid_grant"}
+        alone = pool.submit(in_thread, lambda: exchange(listed, code)).result(30)
+        assert (alone.status_code, alone.json()["error"]) == (503, "temporarily_unavailable")
+        assert alone["Retry-After"]
+    assert call(exchange(listed, code).json()["access_token"]).status_code == 200
+
+
+@pytest.mark.long
 def test_codes_of_two_consents_exchanged_at_once_make_one_installation(
     listed: App, mira: User, shop: Business
 ) -> None:

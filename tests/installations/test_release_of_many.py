@@ -55,7 +55,7 @@ def app(dana: User, mira: User) -> App:
     Installation.objects.bulk_create(
         Installation(
             app=app, business=store, webhook_secret=secret, granted_scopes=app.approved_scopes,
-            agreed_version=app.approved_version, installed_by=mira,
+            agreed_version=app.approved_version, runs=app.approved_version, installed_by=mira,
         )
         for store in stores
     )  # fmt: skip

@@ -118,7 +118,7 @@ def test_a_version_that_runs_again_is_not_passed_over(app: App, dana: User) -> N
             releases.take_back(app=app, by=dana)
         worker.result(timeout=60)
     follow_all()
-    assert Installation.objects.get().followed_version == AppVersion.objects.get(number=1)
+    assert Installation.objects.get().runs == AppVersion.objects.get(number=1)
 
 
 def test_figures_are_read_before_the_app_is_locked(app: App, dana: User) -> None:

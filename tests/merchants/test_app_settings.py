@@ -11,7 +11,7 @@ from django.test import Client
 from accounts.models import Business, User
 from common.errors import Conflict, Invalid, NotAllowed
 from extensions.queries import settings_of
-from extensions.services.settings import save_settings
+from extensions.services.extension_states import save_settings
 from installations.models import Installation
 from installations.services import uninstall
 from marketplace.models import App

@@ -1,19 +1,22 @@
 """What Mira sees of an app at her checkout, and what she can do about it."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.models import Business, User
-from extensions.models import Breaker
+from extensions.models import Breaker, HookCall
 from stores.hookpoints import OrderVerdict
 from tests import factories
 from tests.extensions.hooks import asking
 from tests.hooking import Hooked, Hooking
 from tests.merchants.pages import page_of
 from tests.pages import unescaped
+from tests.receivers import Answer
 
 
 @pytest.fixture
@@ -45,6 +48,23 @@ def test_trouble_is_told_in_plain_words(page: Client, shop: Business, hooking: H
     assert "3 times it didn't respond correctly." in shown
     assert "Checkout waited up to" in shown
     assert "for this app; buyers saw the normal price." in shown
+
+
+@pytest.mark.long
+def test_app_that_works_again_says_since_when(page: Client, shop: Business, hooking: Hooking) -> None:
+    """On both of its pages, which count what failed before."""
+    app = hooking("checkout.shipping_rates", 500)
+    asking.fee(shop)
+    earlier, now = timezone.now() - timedelta(days=5), timezone.now()
+    HookCall.objects.update(called_at=earlier)
+    assert "</svg>Working</span>" in unescaped(page.get(page_of(app.installation)))  # not called since
+    app.receiver.respond_with(Answer(body=b'{"fee": 90}'))
+    asking.fee(shop)
+    for address in (url(app), page_of(app.installation)):
+        shown = unescaped(page.get(address))
+        assert f"</svg>Working since {now:%H:}" in shown
+        assert "</svg>Working</span>" not in shown
+    assert f"1 failed, the last on {earlier:%-d %b}" in unescaped(page.get(page_of(app.installation)))
 
 
 @pytest.mark.long

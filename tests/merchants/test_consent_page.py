@@ -8,6 +8,7 @@ from django.utils import timezone
 from accounts.models import Business, User
 from extensions.services.manifests import save_manifest
 from installations.models import Installation
+from installations.services.approval import follow_all
 from marketplace.models import App
 from marketplace.services import reviews
 from tests import factories
@@ -117,6 +118,7 @@ def test_parts_that_the_store_has_agreed_to_are_not_new(dana: User, shop: Busine
     installed(App.objects.get(pk=app.pk), shop)
     save_manifest(app=app, developer=dana, document={"blocks": [block()], "embeds": [script()]})
     reviews.approve(submission=factories.submit(app), reviewer=factories.reviewer())
+    follow_all()
     said = words(mira, app)
     assert "asks for more permissions" in said
     assert "Visit counter" in said

@@ -10,7 +10,7 @@ from accounts.models import Business
 from extensions.enums import ExtensionType
 from extensions.models import ExtensionState, HookCall
 from installations.models import Installation
-from merchants.installed.controls_form import CAP
+from merchants.installed.views import CAP
 from stores.hookpoints import PaymentMethod
 from tests import factories
 from tests.extensions.cast import define

@@ -12,11 +12,12 @@ from django.contrib.contenttypes.models import ContentType
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Business, User
+from accounts.models import Business, Mail, User
+from accounts.services.outbox import post_later
+from accounts.services.sender import send_due
 from activity import log as calls
 from appapi.models import Export, IdempotencyKey
 from appapi.services.exports import make_exports
-from common.db.fields import encrypt
 from extensions.models import HookCall
 from installations.models import Installation
 from marketplace.models import App
@@ -24,7 +25,6 @@ from stores.dashboard import dashboard
 from stores.models import Cart, Order, OrderHookPart, Review, WaitingMail
 from stores.services.customer_erasure import SWEPT_AFTER, sweep
 from stores.services.history import merchant
-from stores.services.order_mails import send_placed, send_waiting
 from stores.services.orders import add_staff_note, change_order_status
 from tests import factories
 from tests.clients import api_of, client_of
@@ -176,13 +176,14 @@ def shown(browser: Client, live: Installation, dana: User, order: Order) -> dict
 
 
 HELD = {
-    "stores_order.customer_name", "stores_order.customer_email", "stores_order.customer_phone", "stores_order.address",
+    "stores_order.customer_name", "stores_order.customer_email", "stores_order.customer_email_key", "stores_order.customer_phone", "stores_order.customer_phone_key", "stores_order.address",
     "stores_order.note", "stores_order.discount_reason", "stores_review.comment", "stores_review.author_name",
-    "stores_review.author_email", "stores_payment.qr_code", "stores_payment.payment_url", "stores_payment.invoice_id",
+    "stores_review.author_email", "stores_review.author_email_key", "stores_payment.qr_code", "stores_payment.payment_url", "stores_payment.invoice_id",
     "stores_payment.reference", "stores_orderchange.note", "stores_orderhookpart.reason", "activity_apicall.response_body",
     "activity_apicall.request_body", "activity_apicall.path", "appapi_idempotencykey.body", "webhooks_event.data",
     "webhooks_attempt.response_excerpt", "webhooks_inboxentry.body", "extensions_hookcall.request_body",
     "extensions_hookcall.answer_excerpt", "extensions_hookcall.problem", "django_admin_log.object_repr",
+    "accounts_mail.to", "accounts_mail.to_key", "accounts_mail.content",
 }  # fmt: skip
 
 
@@ -200,6 +201,8 @@ def test_nothing_that_is_stored_names_the_person(
     make_exports()
     finish(sandbox, dana, order)
     finish(shop, shop.owner, theirs)
+    Mail.objects.all().delete()  # as if they were sent
+    post_later(kind="order-placed", to=EMAIL, about_id=order.pk, page_key=NAME)
     drain()
     copy_by_hand(live, order, dana)
     calls.flush()
@@ -218,6 +221,7 @@ def test_nothing_that_is_stored_names_the_person(
     assert press_erase(browser, EMAIL).status_code == 302
     look_for_copies()
     assert not WaitingMail.objects.filter(business=sandbox).exists()
+    assert not Mail.objects.filter(to=EMAIL).exists()
     assert not Cart.objects.filter(business=sandbox).exists()
     pending = {where for where, _ in traces([*columns(without=others), *sessions()])}
     # The request to the app, until it has answered, and what to look for, until the second look.
@@ -255,13 +259,13 @@ def test_mail_that_waits_is_not_sent(shop: Business, settings: Any, mailoutbox: 
         shopper = Shopper(shop)
         shopper.take(bread)
         shopper.place(customer_name="Zoë", customer_email=email)
-        placed = Order.objects.latest("id")
-        send_placed(order_id=str(placed.pk), encrypted_key=encrypt("key"))
-    assert WaitingMail.objects.count() == 2
+    send_due()
+    assert Mail.objects.filter(kind="order-placed").count() == 2
     Order.objects.filter(customer_email=EMAIL).update(status="DELIVERED")
     erase(signed_in(shop.owner), EMAIL)
     settings.NEW_STORE_MAILS = 9
-    send_waiting()
+    assert Mail.objects.filter(kind="order-placed").count() == 1
+    send_due(now=timezone.now() + timedelta(days=1))
     assert [each.to for each in mailoutbox] == [["kim@example.com"]]
 
 

@@ -15,7 +15,7 @@ from installations.models import Installation
 from installations.services import uninstall
 from marketplace.models import App
 from marketplace.scopes import SCOPES
-from merchants.installed.call_descriptions import ACTS, READS
+from merchants.installed.activity import ACTS, READS
 from merchants.templatetags.installed_apps import HISTORY_DESCRIPTIONS
 from tests import factories
 from tests.clients import client_of
@@ -234,7 +234,11 @@ def test_page_opens_on_what_the_app_received_and_missed(browser: Client, active:
     ((often, last),) = lines(browser, active).values()
     assert often == ""
     assert f"{now - timedelta(days=1):%H:%M} UTC" in last
-    assert "Received updates from your store 1 missed" in lines(browser, active)
+    missed = now - timedelta(days=6)
+    assert f"Received updates from your store 1 missed, the last on {missed:%-d %b}" in lines(browser, active)
+    assert f"</svg>Working since {missed:%-d %b}</span>" in text_of(browser.get(page_of(active)))
+    Delivery.objects.filter(status=DeliveryStatus.SUCCEEDED).delete()
+    assert "</svg>Working</span>" in text_of(browser.get(page_of(active)))  # nothing shows since when
 
 
 @pytest.mark.long

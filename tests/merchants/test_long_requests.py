@@ -13,7 +13,7 @@ from django.test import Client, TestCase
 from accounts.models import User
 from common.web.own_pages import LONGEST, is_own_page
 from marketplace.models import App
-from merchants.consent.kept_requests import LONG, MOST
+from merchants.consent.views import KEPT_FROM, KEPT_REQUESTS
 from tests import factories
 from tests.accounts.second_factor import code, set_up_app
 from tests.factories import PASSWORD
@@ -129,9 +129,9 @@ def test_through_another_account(client: Client, listed: App, mira: User, dana: 
 def test_requests_are_kept_in_bounds(client: Client, listed: App, mira: User) -> None:
     first = begun(client, listed, "x" * 4000)
     assert begun(client, listed, "x" * 4000) == first, "the same one is kept once"
-    for number in (*range(MOST), 1):  # one of them twice, which makes no other go
+    for number in (*range(KEPT_REQUESTS), 1):  # one of them twice, which makes no other go
         begun(client, listed, f"{number}" * 4000)
-    assert len(client.session["authorization_requests"]) == MOST
+    assert len(client.session["authorization_requests"]) == KEPT_REQUESTS
     client.force_login(mira)
     page = client.get(first)
     assert (page.status_code, b"Go back to the app, and start again" in page.content) == (410, True)
@@ -145,13 +145,13 @@ def test_requests_are_kept_in_bounds(client: Client, listed: App, mira: User) ->
 def test_sixty_first_long_request_of_an_address_refused(client: Client, listed: App) -> None:
     """Each may begin a session, before anybody signs in. Ordinary ones keep nothing."""
     for _ in range(60):
-        assert client.get(address(listed, state="x" * LONG)).status_code == 302
-    assert client.get(address(listed, state="x" * LONG)).status_code == 429
+        assert client.get(address(listed, state="x" * KEPT_FROM)).status_code == 302
+    assert client.get(address(listed, state="x" * KEPT_FROM)).status_code == 429
     assert client.get(address(listed)).status_code == 302
 
 
 def test_ordinary_request_leaves_no_session(client: Client, listed: App) -> None:
-    longest = of_length(listed, LONG)
+    longest = of_length(listed, KEPT_FROM)
     login = client.get(longest)
     assert kept_of(login["Location"]) == longest
     assert not login.cookies

@@ -1,4 +1,4 @@
-"""What merchants hear of their apps: on the Notices page and by mail, as they choose."""
+"""What merchants learn of their apps: on the Notices page and by mail, as they choose."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,7 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, User
-from extensions.models import Breaker
+from accounts.services.sender import send_due
+from extensions.models import Breaker, MerchantNotice
 from extensions.services.extension_states import switch_extensions
 from extensions.services.manifests import save_manifest
 from extensions.tasks import notify_merchants
@@ -43,9 +44,11 @@ def mails(django_capture_on_commit_callbacks: Any) -> Callable[..., list[EmailMe
     """Runs what sends mails, and gives them."""
 
     def run(act: Callable[[], Any] = notify_merchants) -> list[EmailMessage]:
+        send_due()
         mail.outbox.clear()
         with django_capture_on_commit_callbacks(execute=True):
             act()
+        send_due()
         return list(mail.outbox)
 
     return run
@@ -120,8 +123,13 @@ def test_failing_updates_are_mailed_once(browser: Client, failing: Installation,
     assert mails() == []
     page = text_of(browser.get(NOTICES))
     assert "Updates don’t reach Loyalty Stars" in page.replace("&#x27;", "'")
-    Webhook.objects.update(failing_since=timezone.now())  # it recovered, and fails again
+    # A day later, the same trouble and one that began since.
+    now = timezone.now()
+    MerchantNotice.objects.update(trouble_mailed_at=now - 26 * HOUR)
+    Webhook.objects.update(failing_since=now - 27 * HOUR)
     assert mails() == []
+    Webhook.objects.update(failing_since=now - 25 * HOUR)
+    assert len(mails()) == 1
 
 
 @pytest.mark.parametrize("why", ["uninstalled", "suspended", "paused", "sandbox", "muted", "closed"])
@@ -167,6 +175,12 @@ def test_hook_that_checkout_skips_for_an_hour_is_mailed(
     (letter,) = mails()
     assert "Checkout skips it since" in letter.body
     assert mails() == []
+    # Its breaker closes and opens again, all day long.
+    Breaker.objects.filter(pk=made.pk).update(open_since=now - 2 * HOUR)
+    MerchantNotice.objects.update(trouble_mailed_at=now - 3 * HOUR)
+    assert mails() == [], "one mail a day"
+    MerchantNotice.objects.update(trouble_mailed_at=now - 24 * HOUR)
+    assert len(mails()) == 1
 
 
 @pytest.mark.long

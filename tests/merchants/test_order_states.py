@@ -6,13 +6,13 @@ from itertools import product
 
 import pytest
 
-from common.db.fields import encrypt
+from accounts.services.sender import send_due
 from common.secrets import digest
-from merchants.store.sales import sales_of
+from merchants.store.overview import sales_of
 from stores.enums import BuiltInPayment, DeliveryMethod, OrderStatus, PaymentStatus
 from stores.models import Order
 from stores.services.history import SYSTEM
-from stores.services.order_mails import send_placed, send_status
+from stores.services.order_mails import mail_placed, mail_status
 from stores.services.orders import add_staff_note, record_refund
 from tests import factories
 from tests.pages import signed_in, text_of
@@ -77,9 +77,9 @@ def said(text, about):
 def buyers_texts(shop, order, key, mailoutbox):
     """The order's page, and the text of each mail that is sent in this state."""
     mailoutbox.clear()
-    send_placed(order_id=str(order.pk), encrypted_key=encrypt(key))
-    if order.status in MAILED:
-        send_status(order_id=str(order.pk), status=order.status)
+    mail_placed(order=order, page_key=key)
+    mail_status(order=order)
+    send_due()
     mails = [mail.body for mail in mailoutbox]
     assert len(mails) == 1 + (order.status in MAILED)
     return [words_of(Shopper(shop).see(f"orders/{key}/")), *mails]

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Business
-from merchants.orders import export as order_export
+from merchants.orders import views as order_export
 from stores.enums import ActorKind, OrderStatus
 from stores.hookpoints import PaymentMethod, registered
 from stores.models import Order, OrderChange
@@ -366,7 +366,7 @@ def test_payment_of_an_app_is_shown_with_its_state(browser, shop):
     )
     for status, words in (
         ("PENDING", "Unpaid</span> Waiting for payment"),
-        ("COMPLETED", "Paid</span> </p>"),
+        ("COMPLETED", "Paid</span></p>"),
         ("FAILED", "Unpaid</span> Payment failed"),
         ("EXPIRED", "Unpaid</span> Payment expired"),
     ):
@@ -470,15 +470,21 @@ def test_move_to_nowhere_is_refused(browser, shop, target):
     assert status_of(order) == "PENDING"
 
 
-@pytest.mark.spec("Contract 15 Doors", "Moving on an order that an app hasn't been paid for asks each time")
+@pytest.mark.spec(
+    "Contract 15 Doors",
+    "Moving on an order that an app hasn't been paid for asks each time, and names the act",
+)
 @pytest.mark.parametrize("payment", ["PENDING", "FAILED", "EXPIRED"])
 def test_unpaid_order_is_moved_on_after_a_question_each_time(browser, shop, payment):
     order = factories.order(shop, payment_method="pay:wallet")
     factories.payment(order, status=payment)
-    for target, before in (("CONFIRMED", "PENDING"), ("DELIVERED", "CONFIRMED")):
+    for target, before, act in (
+        ("CONFIRMED", "PENDING", "Confirm"),
+        ("DELIVERED", "CONFIRMED", "Mark as delivered"),
+    ):
         asked = move(browser, order, target)
-        assert "Not paid yet. Confirm anyway?</h1>" in asked
-        assert '<button class="button primary" name="anyway" value="1">Confirm anyway</button>' in asked
+        assert f"Not paid yet. {act} anyway?</h1>" in asked
+        assert f'<button class="button primary" name="anyway" value="1">{act} anyway</button>' in asked
         assert status_of(order) == before
         form = dict(re.findall(r'<input type="hidden" name="(status)" value="(\w+)">', asked))
         browser.post(f"{LIST}{order.pk}/status/", form | {"anyway": "1"})
@@ -516,6 +522,26 @@ def test_cancelling_asks_first_and_gives_the_stock_back(browser, shop):
     bread.refresh_from_db()
     assert (status_of(order), bread.stock) == ("CANCELLED", 5)
     assert "Items with tracked stock are back in stock." in page_of(browser, order)
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_cancelling_tells_the_buyer_unless_the_merchant_says_no(
+    browser, shop, tells, mailoutbox, django_capture_on_commit_callbacks, tasks_run_at_once
+):
+    order = factories.order(shop, page_key_digest="x" * 64)
+    asked = page_of(browser, order, "cancel/")
+    assert '<input type="checkbox" id="tell_buyer" name="tell_buyer" value="1" checked>' in asked
+    with django_capture_on_commit_callbacks(execute=True):
+        browser.post(f"{LIST}{order.pk}/cancel/", {"tell_buyer": "1"} if tells else {})
+    assert status_of(order) == "CANCELLED"
+    mailed = [(mail.to, mail.subject) for mail in mailoutbox]
+    assert mailed == [(["kim@example.com"], f"Order {order.number} was cancelled – {shop.name}")] * tells
+
+
+def test_cancelling_an_order_without_mails_offers_none(browser, shop):
+    asked = page_of(browser, factories.order(shop), "cancel/")
+    assert "The customer isn’t notified by e-mail. Contact them at kim@example.com." in asked
+    assert "tell_buyer" not in asked
 
 
 def test_stock_that_is_not_tracked_is_not_said_to_be_given_back(browser, shop):
@@ -594,6 +620,14 @@ def test_more_than_was_paid_and_nonsense_is_not_refunded(browser, shop, amount):
     order = factories.order(shop, status="DELIVERED")
     assert refund(browser, order, amount=amount).status_code == 422
     assert refunds_of(order) == []
+
+
+def test_second_refund_is_at_most_what_is_left(browser, shop):
+    order = factories.order(shop, status="DELIVERED")
+    refund(browser, order, amount="5.00")
+    assert refund(browser, order, known=500, amount="15.01").status_code == 422
+    assert refund(browser, order, known=500, amount="15.00").status_code == 200
+    assert refunds_of(order) == [500, 1500]
 
 
 @pytest.mark.long

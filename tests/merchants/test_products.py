@@ -9,6 +9,7 @@ from django.utils import timezone
 from PIL import Image
 
 from stores.models import Order, Product, ProductPicture, Review
+from stores.services.catalogue import products
 from stores.services.catalogue.pictures import BATCH, remove_stray_files
 from stores.services.catalogue.products import update_product
 from stores.services.checkout import place_order
@@ -19,6 +20,7 @@ from tests.merchants.counting import statements_of
 from tests.pages import text_of
 from tests.pictures import bomb, picture, upload
 
+MAXIMA = ("Contract 15 Doors", "Every text that people or apps send has a maximum")
 LIST = "/merchant/products/"
 ADD = f"{LIST}add/"
 NEW = {
@@ -229,7 +231,8 @@ def test_price_that_is_none_is_told_at_its_field(browser, shop, currency, typed,
         ("name", 201 * "n", "at most 200 characters"),
         ("slug", "rye bread", "Use letters, digits and hyphens."),
         ("slug", "taken", "The address “taken” is taken."),
-        ("category", 81 * "c", "at most 80 characters"),
+        ("category", 201 * "c", "at most 200 characters"),
+        ("description", 5_001 * "d", "at most 5000 characters (it has 5001)"),
         ("stock", "-1", "Enter 0 or more."),
         ("stock", "some", "Enter a whole number, such as 12."),
         ("low_stock_threshold", "9999999999", "Enter a smaller number."),
@@ -248,7 +251,31 @@ def test_product_with_a_fault_is_not_added_and_keeps_what_was_typed(browser, sho
     assert Product.objects.get().name == "The other"
 
 
+@pytest.mark.spec(*MAXIMA)
+def test_page_refuses_a_long_description_by_itself(browser, shop, monkeypatch):
+    """The services do as well. A line break counts as one character, as the browser counts it."""
+    monkeypatch.setattr(products, "create_product", pytest.fail)
+    form = form_at(browser, ADD)
+    assert send(browser, form, name="Rye", price="1", description="d" * 5_001).status_code == 422
+    monkeypatch.undo()
+    lines = "line\r\n" * 1_000
+    assert send(browser, form, name="Rye", price="1", description=lines).status_code == 302
+    assert Product.objects.get().description == lines.replace("\r\n", "\n").strip()
+
+
 # --- Editing ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec(*MAXIMA)
+def test_description_from_before_there_was_a_maximum_stays_until_it_is_changed(browser, shop):
+    before = "d" * 7_000
+    bread = factories.product(shop, name="Bread", price=500, description=before)
+    assert save(browser, bread, price="5.50").status_code == 200
+    bread.refresh_from_db()
+    assert (bread.price, bread.description) == (550, before)
+    assert "(it has 6999)" in text_of(save(browser, bread, description=before[1:]))
+    bread.refresh_from_db()
+    assert bread.description == before
 
 
 def test_product_is_edited(browser, shop, ear):

@@ -103,12 +103,14 @@ def test_a_yes_to_an_older_version_is_not_taken(
 def test_permission_that_comes_with_new_reach_is_asked_for_at_once(
     browser: Client, stars: App, shop: Business
 ) -> None:
-    """Before the store has followed the approval, too: to approve the rest alone would leave the permission out for good."""
+    """Both are asked for once the store has followed the approval: to approve one alone would leave the permission out for good."""
     installation = installed(stars, shop)
     save(stars, {"embeds": [script()]})
     App.objects.update(scopes=["read_pages", "read_orders"])
     stars.refresh_from_db()
     reviews.approve(submission=factories.submit(stars), reviewer=factories.reviewer())
+    assert browser.get(page_of(installation, "permissions/")).status_code == 302
+    follow_all()
     page = text_of(browser.get(page_of(installation, "permissions/")))
     assert all(title in page for title in ("Visit counter", "See your orders"))
     answer(browser, installation, "approve")

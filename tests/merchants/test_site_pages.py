@@ -15,9 +15,11 @@ from stores.sandbox import fill_store
 from stores.services.catalogue import pictures
 from stores.services.pages import create_page, editable, update_page
 from tests import factories
+from tests.forms import form_at, send
 from tests.merchants.counting import statements_of
 from tests.pages import signed_in, text_of
 from tests.pictures import upload
+from tests.storefront.shopping import Shopper
 
 LIST = "/merchant/pages/"
 NEW = {"title": "Opening hours", "slug": "", "content": "<p>Daily.</p>", "is_published": "on"}
@@ -53,6 +55,23 @@ def test_list_takes_the_same_statements_however_many_pages(browser, shop):
     assert statements_with_more(1) == statements_with_more(3)
 
 
+@pytest.mark.spec("Contract 15 Doors", "Every text that people or apps send has a maximum")
+def test_text_from_before_there_was_a_maximum_stays_until_it_is_changed(browser, shop):
+    page = create_page(business=shop, title="About")
+    before = "x" * 30_000
+    SitePage.objects.update(content=before)
+    edit = f"{LIST}{page.pk}/edit/"
+    assert send(browser, form_at(browser, edit), title="About us").status_code == 302
+    page.refresh_from_db()
+    assert (page.title, page.content) == ("About us", before)
+    for button in ({}, {"preview": "1"}):
+        response = send(browser, form_at(browser, edit), content=before[1:], **button)
+        assert response.status_code == 422
+        assert "at most 20000 characters (it has 29999)" in text_of(response)
+    page.refresh_from_db()
+    assert page.content == before
+
+
 def test_page_is_added_and_cleaned(browser, shop):
     response = browser.post(
         f"{LIST}add/", NEW | {"content": "<p>Daily.</p><script>x()</script>"}, follow=True
@@ -61,6 +80,30 @@ def test_page_is_added_and_cleaned(browser, shop):
     assert response.redirect_chain == [(LIST, 302)]
     assert (made.slug, made.content, made.is_published) == ("opening-hours", "<p>Daily.</p>", True)
     assert "Page Opening hours added." in words(response)
+
+
+@pytest.mark.spec("Contract 15 Doors", "HTML that was kept is shown as HTML")
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("24. December: closed\n2. January: open", "<p>24. December: closed<br>\n2. January: open</p>"),
+        ("1. Rye\n24. Spelt", '<ol>\n<li>Rye</li>\n<li value="24">Spelt</li>\n</ol>'),
+        ("<h2>Hours</h2>\n\n    <ul>\n\n        <li>1. *May*</li>\n\n    </ul>", None),  # as it is
+        ("<p>One</p>\n\n24. **May**", "<p>One</p>\n<p>24. <strong>May</strong></p>"),
+        ("<b>One</b>\nTwo", "<p><b>One</b><br>\nTwo</p>"),
+        ("<p>One", "<p>One</p>"),
+    ],
+)
+def test_text_is_shown_as_it_was_typed_in_the_store_and_before(
+    browser: Client, shop: Business, typed: str, shown: str | None
+) -> None:
+    browser.post(f"{LIST}add/", NEW | {"content": typed.replace("\n", "\r\n")})
+    made = SitePage.objects.get(business=shop)
+    assert made.content.strip() == (shown or typed)
+    preview = browser.post(f"{LIST}{made.pk}/text/", {"content": typed})
+    assert preview.text == made.content
+    shopper = Shopper(shop)
+    assert f">{made.content}</" in shopper.get(shopper.at("pages/opening-hours/")).text
 
 
 def test_text_is_written_in_markdown_and_opens_as_it_was_written(browser, shop):

@@ -12,13 +12,17 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.enums import Frequency, StoreNotice, StoreRole
+from accounts.mail_choices import choose_frequencies, choose_mails
 from accounts.models import Business, SecurityEvent, Staff, User
 from accounts.services import deletion, staff
 from accounts.services.confirmation import confirm, is_confirmed
-from accounts.services.profile import choose_frequencies, choose_mails
+from accounts.services.sender import send_due
+from common.errors import NotAllowed
 from extensions.enums import ExtensionType
+from extensions.services.extension_states import save_settings
 from extensions.services.notices import notify_merchants
 from installations.models import Installation
+from installations.services import decline_scopes, pause, resume
 from marketplace.models import App
 from stores.models import MerchantNews
 from stores.services import merchant_mails
@@ -42,9 +46,10 @@ def kim() -> User:
 
 def link_for(shop: Business, email: str, role: str = "ORDERS") -> str:
     """The path of an invitation's link, as it is mailed."""
-    made = staff.invite(business=shop, by=shop.owner, email=email, role=role)
+    send_due()
     mail.outbox.clear()
-    staff.mail_invitation(staff_id=made.id)
+    staff.invite(business=shop, by=shop.owner, email=email, role=role)
+    send_due()
     found = re.search(r"/merchant/invitations/\S+/", str(mail.outbox[0].body))
     assert found
     return found[0]
@@ -68,6 +73,47 @@ def test_owner_invites_and_the_list_says_so(browser: Client, shop: Business, mir
     assert "belongs to the store already" in text_of(
         browser.post(PAGE, {"email": mira.email, "role": "ORDERS"}), 409
     )
+
+
+@pytest.mark.spec(STAFF, "The owner alone invites, changes roles and removes")
+@pytest.mark.parametrize("role", StoreRole)
+def test_role_that_changed_since_the_page_decides(
+    shop: Business, mira: User, kim: User, role: StoreRole
+) -> None:
+    by = mira if role == StoreRole.OWNER else factories.merchant_without_store("tom@example.com")
+    if role != StoreRole.OWNER:
+        factories.staff(shop, by, role)
+    row = factories.staff(shop, kim, StoreRole.ORDERS)
+    acts: list[Any] = [
+        lambda: staff.invite(business=shop, by=by, email="new@example.com", role="ORDERS"),
+        lambda: staff.change_role(business=shop, by=by, member_id=row.pk, role="MANAGER"),
+        lambda: staff.remove(business=shop, by=by, member_id=row.pk),
+    ]
+    for act in acts:
+        if role == StoreRole.OWNER:
+            act()
+        else:
+            with pytest.raises(NotAllowed, match="Only the store's owner"):
+                act()
+    assert Staff.objects.filter(user=kim, role="ORDERS").exists() == (role != StoreRole.OWNER)
+    assert Staff.objects.filter(user=None).exists() == (role == StoreRole.OWNER)
+
+
+@pytest.mark.spec(STAFF, "Who only handles orders decides nothing about the store's apps")
+def test_who_handles_orders_decides_nothing_about_apps(shop: Business, dana: User) -> None:
+    """Also if their role changed while they had the page open."""
+    tom = factories.merchant_without_store("tom@example.com")
+    factories.staff(shop, tom, StoreRole.ORDERS)
+    made = installed(listed_app(dana, ["read_products"]), shop)
+    acts: list[Any] = [
+        lambda: pause(installation=made, user=tom),
+        lambda: resume(installation=made, user=tom),
+        lambda: decline_scopes(installation=made, user=tom),
+        lambda: save_settings(installation=made, user=tom, values={}),
+    ]
+    for act in acts:
+        with pytest.raises(NotAllowed, match="owner and its managers"):
+            act()
 
 
 @pytest.mark.spec(STAFF, "Looking at an invitation uses nothing up, Accept does")
@@ -242,6 +288,10 @@ def test_no_link_leads_to_a_refused_page(shop: Business, kim: User, app: App, da
         product=product, rating=4, author_name="Ann", comment="Good.", author_email="ann@example.com"
     )
     browser, seen = signed_in(kim), set()
+    stored = text_of(browser.get("/merchant/customers/?email=ann%40example.com"), 200)
+    assert "Stored about" in stored
+    assert "/merchant/customers/erase/" not in stored
+    assert "/merchant/customers/export.json" not in stored
     waiting = [
         "/merchant/customers/?email=ann%40example.com",
         "/merchant/",
@@ -364,12 +414,14 @@ def test_mails_about_apps_go_to_owner_and_managers(
     ask_for_more(installation, ["read_products", "read_orders"])
     with django_capture_on_commit_callbacks(execute=True):
         notify_merchants()
+    send_due()
     assert sorted(letter.to for letter in mail.outbox) == [["kim@example.com"], ["mira@example.com"]]
     mail.outbox.clear()
     choose_mails(user=mira, wanted=[])
     Installation.objects.update(reconsent_notified_at=None)
     with django_capture_on_commit_callbacks(execute=True):
         notify_merchants()
+    send_due()
     assert [letter.to for letter in mail.outbox] == [["kim@example.com"]]
 
 
@@ -388,19 +440,24 @@ def test_each_person_has_their_own_notices(shop: Business, mira: User, kim: User
     now = timezone.now()
     merchant_mails.note(business=shop, kind=StoreNotice.NEW_ORDERS, now=now, about_id=order.pk)
     merchant_mails.note(business=shop, kind=StoreNotice.LOW_STOCK, now=now, about_id=product.pk)
+    send_due()
     mail.outbox.clear()
     merchant_mails.send_due(now=timezone.now())
+    send_due()
     sent = sorted(
         (letter.to[0].partition("@")[0], letter.subject.partition(" ")[0]) for letter in mail.outbox
     )
     assert sent == [("kim", "Product"), ("mira", "New"), ("mira", "Product"), ("pia", "New")]
     merchant_mails.send_due(now=timezone.now())
+    send_due()
     assert len(mail.outbox) == 4
     assert MerchantNews.objects.get().recipient == kim
     staff.remove(business=shop, by=mira, member_id=Staff.objects.get(user=kim).pk)
     with time_machine.travel(now + timedelta(days=2)):
         merchant_mails.send_due()
-    assert (len(mail.outbox), MerchantNews.objects.count()) == (4, 0)
+        send_due()
+    assert not [each.subject for each in mail.outbox[4:] if "staff" not in each.subject]
+    assert not MerchantNews.objects.exists()
 
 
 # Accounts that are deleted

@@ -9,6 +9,7 @@ import time_machine
 from accounts.models import Business
 from stores.models import Product, StorePicture, StoreSettings
 from stores.queries import delivery_fee, store_settings
+from stores.services.settings import change_business
 from tests import factories
 from tests.pages import text_of
 from tests.pictures import bomb, picture, upload
@@ -124,6 +125,15 @@ def test_currency_is_chosen_until_the_first_order(browser, shop):
     saved(browser, currency="USD", delivery_fee="5")
     shop.refresh_from_db()
     assert shop.currency == "KWD"
+
+
+def test_prices_are_converted_from_the_currency_that_the_store_has(shop):
+    """And not from that of a page which was loaded before another tab changed it."""
+    factories.product(shop, price=1250)
+    loaded = Business.objects.get(pk=shop.pk)
+    change_business(business=shop, currency="JPY")
+    change_business(business=loaded, currency="USD")
+    assert Product.objects.get().price == 1300
 
 
 @pytest.mark.long

@@ -122,7 +122,7 @@ def test_reason_reaches_the_developer(
     HistoryEntry.objects.create(
         installation=active, kind=HistoryKind.AGREED, at=T0, note="A scope", actor=dana
     )
-    refused = browser.post(page_of(active, "uninstall/"), {"reason": "x" * 201})
+    refused = browser.post(page_of(active, "uninstall/"), {"reason": "x" * 2_001})
     assert refused.status_code == 422
     assert call(active) == 200
     browser.post(page_of(active, "uninstall/"), {"reason": "Prints each order <twice>"})

@@ -25,7 +25,7 @@ from cryptography.fernet import Fernet
 
 from tests.faults.machines import Network, require
 from tests.faults.processes import Processes
-from tests.faults.servers import Postgres, Redis
+from tests.faults.servers import BackedUp, Postgres, Redis
 from tests.object_storage import BUCKET, CREDENTIALS, ObjectServer
 from tests.release.hosts import Host
 from tests.release.making import Released, once
@@ -40,9 +40,9 @@ CHECK = "curl --fail --silent --show-error"
 
 
 def blocks() -> dict[str, str]:
-    """The named blocks of both guides."""
+    """The named blocks of the guides."""
     found: list[tuple[str, str]] = []
-    for guide in ("operations", "several-machines"):
+    for guide in ("operations-install", "operations-run", "several-machines"):
         text = (ROOT / f"docs/{guide}.md").read_text()
         found += re.findall(r"^```(?:sh|ini) ([\w-]+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert len(dict(found)) == len(found), "Two blocks have the same name."
@@ -129,7 +129,7 @@ def test_guide_for_one_machine(released: Released, installed: Path, tmp_path: Pa
     folder = f"/opt/extension-platform/releases/{released.tag}"
     with ExitStack() as stack:
         network = stack.enter_context(Network(tmp_path, Processes(tmp_path)))
-        database, cache = stack.enter_context(Postgres()), stack.enter_context(Redis(network.address))
+        database, cache = stack.enter_context(BackedUp()), stack.enter_context(Redis(network.address))
         host = stack.enter_context(machine(network, "one", installed))
         network.relay(f"{network.address}:5432", f"127.0.0.1:{database.port}")
         for port, server in ((5432, 5432), (6379, cache.port)):
@@ -153,6 +153,10 @@ def test_guide_for_one_machine(released: Released, installed: Path, tmp_path: Pa
         assert "Extension Platform" in page
         wait_for(host, "grep 'The worker is ready' /var/log/extension-platform-worker.log")
         wait_for(host, "test -e /var/lib/extension-platform/schedule")
+
+        database.do(BLOCKS["first-backup"], PGDATABASE="platform")
+        drill = BLOCKS["drill"].replace("/var/lib/postgresql", str(database.directory))
+        assert "Restored and checked in 0:" in host.run(drill, folder, **database.environment)
 
 
 def test_guide_for_several_machines(released: Released, installed: Path, tmp_path: Path) -> None:
@@ -205,5 +209,6 @@ def test_guide_for_several_machines(released: Released, installed: Path, tmp_pat
             assert '"deliveries": "ok"' in ready
         metrics = f"{CHECK} --header 'Authorization: Bearer {shared['METRICS_TOKEN']}' http://127.0.0.1:9102/metrics"
         wait_for(worker, f"{metrics} | grep '^extension_platform_dispatchers 1'")  # the scheduler tells
+        worker.run(f"{metrics} | grep '^extension_platform_info{{version='")
         page = before.run(f"{CHECK} --location https://platform.example/", CURL_CA_BUNDLE=str(trusted))
         assert "Extension Platform" in page

@@ -25,7 +25,7 @@ from extension_platform_sdk.cli import new, project
 from accounts.models import Business, User
 from accounts.services.developer_tokens import create_developer_token
 from conformance.services.disposal import remove_ended
-from developers.sdks import building
+from developers.sdks import packages
 from installations.models import Installation
 from marketplace.models import App
 from tests.clients import api_of
@@ -55,10 +55,10 @@ FILES = {"python": "test_store.py", "node": "store.test.js"}
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which both packages are as pip and npm unpack them."""
     folder = tmp_path_factory.mktemp("installed")
-    zipfile.ZipFile(io.BytesIO(building.wheel(SDK / "python").content)).extractall(  # noqa: S202 - made here
+    zipfile.ZipFile(io.BytesIO(packages.wheel(SDK / "python").content)).extractall(  # noqa: S202 - made here
         folder / "site"
     )
-    with tarfile.open(fileobj=io.BytesIO(building.tarball(SDK / "node").content)) as packed:
+    with tarfile.open(fileobj=io.BytesIO(packages.tarball(SDK / "node").content)) as packed:
         packed.extractall(folder, filter="data")
     (folder / "node_modules").mkdir()
     (folder / "package").rename(folder / "node_modules" / "extension-platform-node")

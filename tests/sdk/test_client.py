@@ -181,7 +181,7 @@ def test_order_is_created_with_its_key(server: Server, client: AppClient) -> Non
     server.will(201, {"orderNumber": "1042"})
     order = client.create_order(
         items=[{"productId": "p", "quantity": 2}],
-        customer={"name": "Robin", "phone": "1"},
+        customer={"name": "Robin", "phone": "+1 555 0100"},
         delivery_method="DELIVERY",
         address="1 High Street",
         idempotency_key="key-1",
@@ -190,7 +190,7 @@ def test_order_is_created_with_its_key(server: Server, client: AppClient) -> Non
     assert server.asked[0]["headers"]["Idempotency-Key"] == "key-1"
     assert server.asked[0]["body"] == {
         "items": [{"productId": "p", "quantity": 2}],
-        "customer": {"name": "Robin", "phone": "1"},
+        "customer": {"name": "Robin", "phone": "+1 555 0100"},
         "deliveryMethod": "DELIVERY",
         "paymentMethod": "CASH",
         "address": "1 High Street",
@@ -327,6 +327,25 @@ def test_no_answer(server: Server) -> None:
         client.installation()
     assert server.url in str(raised.value)
     assert "fbat_secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("around", ["{}\n", "\ufeff{}\r\n"])
+def test_token_of_a_file_is_the_token(server: Server, around: str) -> None:
+    with AppClient(server.url, around.format("fbat_secret")) as client:
+        client.installation()
+    assert server.asked[0]["headers"]["Authorization"] == "Bearer fbat_secret"
+
+
+@pytest.mark.parametrize("text", ["“fbat_secret”", "fbat_secret\nA=1", "fbat_ secret"])
+def test_text_that_is_no_token_is_in_no_traceback(text: str) -> None:
+    """It would be in the log of a CI."""
+    for make in (
+        lambda: AppClient("https://platform.example", text),
+        lambda: OAuthClient("https://platform.example", "id", text, redirect_uri="https://app.example/cb"),
+    ):
+        with pytest.raises(ValueError, match="has a space, a quotation mark or another") as raised:
+            make()
+        assert "secret" not in str(raised.value).replace("The client secret", "")
 
 
 def test_proxies_are_for_other_machines(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

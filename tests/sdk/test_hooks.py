@@ -80,15 +80,6 @@ def test_untrusted_call_is_401(router: HookRouter, calls: list[HookCall], wrong:
     assert calls == []
 
 
-@pytest.mark.spec("Contract 10 Releases", "Shadow: SDKs say that a call is one")
-@pytest.mark.parametrize(("header", "is_shadow"), [({"X-Webhook-Shadow": "true"}, True), ({}, False)])
-def test_call_in_the_shadow(
-    router: HookRouter, calls: list[HookCall], header: dict[str, str], is_shadow: bool
-) -> None:
-    assert post(router, more=header).status == 200
-    assert [each.is_shadow for each in calls] == [is_shadow]
-
-
 def test_unsigned_call_is_401(router: HookRouter) -> None:
     assert router.handle({}, json.dumps(ENVELOPE).encode(), SECRET).status == 401
 

@@ -6,6 +6,7 @@ Each case is read in a fork, by which it has its own peak and leaves nothing beh
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
@@ -44,10 +45,11 @@ def app_form(body: bytes) -> None:
 
 def page_form(body: bytes) -> None:
     """Through all middleware of a page, as far as the check of the form's token."""
+    from django.conf import settings
     from django.test import Client
 
     client = Client(enforce_csrf_checks=True, headers={"accept": "application/json"})
-    client.cookies["csrftoken"] = "x" * 32
+    client.cookies[settings.CSRF_COOKIE_NAME] = "x" * 32
     kind = "multipart/form-data; boundary=boundary" if body.startswith(b"--") else FORM
     assert client.post("/accounts/login/", body, content_type=kind).status_code in (400, 403, 413)
 
@@ -120,6 +122,13 @@ def markdown(body: bytes) -> None:
     render(body.decode())
 
 
+def page_text(body: bytes) -> None:
+    """A preview in the page editor, and what saving a page writes."""
+    from stores.services.pages import clean_html, written
+
+    clean_html(written(body.decode())["content"])
+
+
 def feed_query(body: bytes) -> None:
     from django.http import QueryDict
 
@@ -161,6 +170,12 @@ JSON: Final = {
     "objects of one": b'{"":0},', "objects of a list": b'{"a":[]},', "numbers": b"0,", "fractions": b"1.5,",
     "texts": b'"ab",', "errors": b'{"items":[',
 }  # fmt: skip
+# Each makes many elements, or many beginnings of some, of few characters.
+MARKDOWN: Final = {
+    "cells": (b"|b\n", b"|x\n|-\n"), "items": (b"* a\n", b""), "numbers": (b"1. a\n", b""), "headings": (b"# a\n", b""),
+    "emphases": (b"_a_*", b""), "marks": (b"*_", b""), "brackets": (b"[", b""), "pictures": (b"![", b""),
+    "entities": (b"&#0;", b""), "references": (b"[a]: b\n", b""), "links": (b"[a](b)", b""), "levels": (b"> ", b""),
+}  # fmt: skip
 
 
 def json_of(size: int) -> dict[str, Callable[[], bytes]]:
@@ -196,6 +211,8 @@ def _cases() -> dict[str, Case]:
         markdown: {
             token: registered(token.encode(), 10_000) for token in ("*_", "[", "> ", "- ", "`", "&#0;", "<a:")
         },
+        page_text: {name: registered(token, 20_000, before) for name, (token, before) in MARKDOWN.items()}
+        | {"more than is read": registered(b"|b\n", 2 * MIB, b"|x\n|-\n")},
         feed_query: {"commas": registered(b",", 8000, b"type="), "types": registered(b"type=&", 8000)},
     }
     made = {
@@ -218,7 +235,7 @@ WARM: Final[set[Callable[[bytes], object]]] = set()
 
 
 def grown(case: Case) -> str:
-    """JSON: the size of the body, and by how many bytes the fork grew."""
+    """JSON: the size of the body, by how many bytes the fork grew, and its CPU seconds."""
     if case.read not in WARM:
         WARM.add(case.read)
         _try(case.read, b"{}")  # imports
@@ -231,9 +248,15 @@ def grown(case: Case) -> str:
         return line
     body = case.body()
     Path("/proc/self/clear_refs").write_text("5")  # forgets the peak of making the body
-    before = _resident("VmRSS")
+    before, began = _resident("VmRSS"), time.process_time()
     outcome = _try(case.read, body)
-    figures = {"size": len(body), "grown": _resident("VmHWM") - before, "outcome": outcome}
+    seconds = time.process_time() - began
+    figures = {
+        "size": len(body),
+        "grown": _resident("VmHWM") - before,
+        "seconds": seconds,
+        "outcome": outcome,
+    }
     os.write(write, json.dumps(figures).encode())
     os._exit(0)
 

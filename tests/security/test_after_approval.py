@@ -30,7 +30,11 @@ from tests.pages import HTML, text_of
 from tests.receivers import Answer, Receiver
 from tests.storefront.shopping import STORES_HOST
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.timed,
+    pytest.mark.usefixtures("mails_leave_at_once"),
+]
 
 
 @pytest.fixture(autouse=True)

@@ -1,20 +1,31 @@
 """Attacks on the wire. Each must fail when its protection is taken out (`make test-attacks-unprotected`)."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfoNotFoundError
 
 import pytest
-from django.db import connections
+import time_machine
+from django.core.mail import EmailMessage
+from django.db import connections, transaction
 from django.db.models.functions import Now
 from django.test import Client
+from django.utils import timezone
 
 from accounts.enums import StoreRole
-from accounts.models import Business, DeveloperToken, Session, Staff, User
+from accounts.models import Business, DeveloperToken, Mail, Session, Staff, User
 from accounts.services import choose_new_password, staff
+from accounts.services.businesses import MOST_STORES
 from accounts.services.developer_tokens import create_developer_token
+from accounts.services.sender import send_due
 from accounts.sign_in import tokens
+from accounts.tasks import send_mails
+from common import lengths, places
+from common.web.limits import person_limits
 from developers import limits
 from extensions.services.extension_states import limit_discount
 from installations.models import Installation
@@ -22,21 +33,27 @@ from marketplace.enums import AppRole
 from marketplace.models import App, Membership
 from marketplace.services import apps, members
 from stores.models import Product, SitePage, StoreSettings
+from stores.services.order_mails import mail_placed
 from stores.services.pages import create_page
 from tests import factories
 from tests.accounts.passkeys import Passkey
 from tests.accounts.second_factor import set_up_app
 from tests.clients import BODY, client_of
+from tests.deliveries import OK, delivery
 from tests.extensions.hooks import asking
 from tests.extensions.manifests import block, script
-from tests.forms import form_at, send
+from tests.forms import HTML, form_at, send
 from tests.hooking import Hooking
 from tests.installations import oauth_client
+from tests.mail_server import mail_server
 from tests.merchants.pages import installed
 from tests.pages import signed_in
+from tests.pictures import upload
 from tests.receivers import Answer, Receiver
-from tests.strangers import places_taken
+from tests.storefront.shopping import Shopper
+from tests.strangers import own_places_taken, places_taken
 from tests.webhooks import helpers
+from webhooks.enums import DeliveryStatus
 from webhooks.models import Delivery, DispatcherSlot, Webhook
 
 JSON = "application/json"
@@ -147,6 +164,45 @@ def test_form_of_a_page_changes_the_store_of_the_next_person_at_the_browser(
     assert not StoreSettings.objects.filter(tagline="From Mira").exists()
 
 
+@pytest.mark.attack("address of a form")
+@pytest.mark.parametrize(
+    ("path", "typed"),
+    [
+        ("/merchant/staff/", {"email": "evil@example.com", "role": "MANAGER"}),
+        ("/accounts/profile/email/", {"email": "evil@example.com"}),
+    ],
+)
+def test_planted_button_sends_the_form_of_its_page_elsewhere(
+    mira: User, shop: Business, mailoutbox: list[Any], path: str, typed: dict[str, str]
+) -> None:
+    """What somebody's text may put into a form sends its token and stamp along, with fields of its own."""
+    browser = Client(enforce_csrf_checks=True, headers={"accept": "text/html"})
+    browser.force_login(mira)
+    page = f"/merchant/pages/{create_page(business=shop, title='About').pk}/edit/"
+    form = form_at(browser, page)
+    for stamps in ({}, {":stamp": ""}, {":stamp": [dict(form.fields)[":stamp"], ""]}):
+        answer = send(browser, replace(form, action=path), **typed, **stamps)
+        assert answer.status_code == 403
+        assert "This form has expired, and nothing was saved." in answer.text
+    assert not Staff.objects.exists()
+    assert mailoutbox == []
+    assert "evil" not in browser.get(path if path.startswith("/merchant") else "/accounts/profile/").text
+    assert send(browser, form, title="About us").status_code == 302  # at its own address it is good
+
+
+@pytest.mark.attack("person of a stamp")
+def test_planted_button_sends_the_stamp_of_the_person_who_planted_it(mira: User, shop: Business) -> None:
+    browser = Client(enforce_csrf_checks=True, headers={"accept": "text/html"})
+    browser.force_login(mira)
+    of_tom = form_at(
+        signed_in(factories.merchant("tom@example.com")), "/accounts/profile/", "/accounts/profile/name/"
+    )
+    form = form_at(browser, "/accounts/profile/", "/accounts/profile/name/")
+    assert send(browser, form, **{":stamp": dict(of_tom.fields)[":stamp"], "name": "Evil"}).status_code == 403
+    mira.refresh_from_db()
+    assert mira.name != "Evil"
+
+
 @pytest.mark.long
 @pytest.mark.attack("person of a kept form")
 def test_next_person_at_a_browser_reads_what_was_typed_before(mira: User, shop: Business) -> None:
@@ -173,6 +229,48 @@ def test_apps_that_hang_take_every_thread(installation: Installation) -> None:
         answer = client_of(installation).post(f"/webhooks/{webhook.pk}/test")
     assert (answer.status_code, answer.get("Retry-After")) == (503, "10")
     assert not Delivery.objects.exists()
+
+
+@pytest.mark.attack("places for work of our own")
+def test_merchant_uploads_pictures_on_every_thread(mira: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "WAIT", 0.01)
+    with own_places_taken():
+        answer = signed_in(mira).post("/merchant/pages/picture/", {"picture": upload()})
+    assert (answer.status_code, answer.get("Retry-After")) == (503, "5")
+
+
+@pytest.mark.long
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.attack("end of the wait for a lock")
+def test_developer_keeps_every_thread_waiting_for_one_row(dana: User, installation: Installation) -> None:
+    """Requests of other threads, as a server has them: their sessions begin within a request."""
+    api, path = developer(dana), f"/developer/apps/{installation.app_id}"
+
+    def rename() -> Any:
+        try:
+            return api.patch(path, {"name": "Mine"}, content_type=JSON)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool, transaction.atomic():
+        App.objects.select_for_update().get(pk=installation.app_id)
+        renamed = pool.submit(rename)
+        assert wait([renamed], timeout=10).done
+        answer = renamed.result()
+    assert (answer.status_code, answer.headers["X-Error-Code"]) == (503, "locked")
+    assert answer.headers["Retry-After"] == "1"
+
+
+@pytest.mark.long
+@pytest.mark.attack("count of openings")
+def test_developer_opens_busy_stores_again_and_again(
+    dana: User, app: App, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
+) -> None:
+    monkeypatch.setattr(limits, "CHANGES", 8)
+    api, path = developer(dana), f"/developer/apps/{app.pk}/test-stores"
+    answers = [api.post(path, {"scenario": "busy"}, content_type=JSON) for _ in range(2)]
+    assert [each.status_code for each in answers] == [201, 429]
 
 
 @pytest.mark.timed
@@ -220,6 +318,27 @@ def test_app_reads_what_it_was_never_sent(installation: Installation) -> None:
     App.objects.filter(pk=installation.app_id).update(scopes=["read_products"])
     answer = client_of(installation).get(f"/webhooks/{webhook.pk}/deliveries/{Delivery.objects.get().pk}")
     assert answer.json()["payload"] is None
+
+
+@pytest.mark.attack("right to compare an unsent payload")
+def test_developer_compares_what_was_never_sent(installation: Installation, dana: User) -> None:
+    """The comparison is a second page with a delivery's data. The store uninstalled the app before this one was sent."""
+    webhook = helpers.webhook(installation, "https://127.0.0.1:9/", ["order.created"])
+    delivery(webhook, DeliveryStatus.SUCCEEDED, OK)
+    unsent = delivery(webhook, DeliveryStatus.CANCELLED, data={"orderNumber": "secret-of-the-store"})
+    Installation.objects.update(uninstalled_at=timezone.now())
+    page = f"/portal/apps/{installation.app.slug}/deliveries/{unsent.pk}/compare/"
+    assert "secret-of-the-store" not in signed_in(dana).get(page, follow=True).text
+
+
+@pytest.mark.attack("owner's right to remove members")
+def test_viewer_removes_a_developer(dana: User, sam: User, app: App) -> None:
+    kim = factories.developer("kim@example.com")
+    factories.member(app, sam, AppRole.VIEWER)
+    row = factories.member(app, kim)
+    assert developer(sam).delete(f"/developer/apps/{app.pk}/members/{row.pk}").status_code == 403
+    assert developer(sam).delete(f"/developer/apps/{app.pk}/members/{dana.pk}").status_code == 403
+    assert Membership.objects.filter(user=kim).exists()
 
 
 @pytest.mark.attack("lock of a suspended app's manifest")
@@ -349,9 +468,33 @@ def test_app_is_submitted_under_the_address_of_another(dana: User, app: App, set
 def test_developer_calls_without_end(
     dana: User, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
 ) -> None:
-    monkeypatch.setattr(limits, "REQUESTS", 3)
+    monkeypatch.setattr(person_limits, "REQUESTS", 3)
     api = developer(dana)
     assert [api.get("/developer/apps").status_code for _ in range(4)] == [200, 200, 200, 429]
+
+
+@pytest.mark.attack("forms of a merchant")
+def test_merchant_sends_forms_without_end(
+    mira: User, shop: Business, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
+) -> None:
+    monkeypatch.setattr(person_limits, "REQUESTS", 1)
+    browser = signed_in(mira)
+    form = form_at(browser, "/merchant/products/add/")
+    assert send(browser, form, name="Rye Bread", price="6.90").status_code == 302
+    assert (
+        send(browser, form_at(browser, "/merchant/products/add/"), name="Bun", price="1").status_code == 429
+    )
+    assert list(Product.objects.filter(business=shop).values_list("name", flat=True)) == ["Rye Bread"]
+
+
+@pytest.mark.attack("length of a page's text")
+def test_merchant_types_a_page_of_megabytes(mira: User, shop: Business) -> None:
+    """Reading it as Markdown takes more time and memory than its length."""
+    browser, words = signed_in(mira), "x" * (lengths.PAGE + 1)
+    about = create_page(business=shop, title="About us")
+    path = f"/merchant/pages/{about.pk}/text/"
+    assert browser.post(path, {"content": words}, headers=HTML).status_code == 400
+    assert browser.post(path, {"content": words[1:]}, headers=HTML).status_code == 200
 
 
 @pytest.mark.attack("number of apps")
@@ -461,6 +604,131 @@ def test_stranger_is_named_like_a_link(client: Client, db: None) -> None:
     for names in ({"name": "unlock it: https://evil.example/"}, {"businessName": "www.evil.example"}):
         answer = client.post("/auth/register", {"businessName": "Bakery"} | body | names, content_type=JSON)
         assert (answer.status_code, User.objects.count()) == (400, 0)
+
+
+@pytest.mark.attack("address of a page in a product's name")
+def test_stranger_sells_a_link(mira: User, shop: Business) -> None:
+    """The buyer, whose address the stranger typed, would read it in a mail from the platform."""
+    browser = signed_in(mira)
+    for name in (
+        "Unlock your account: https://evil.example/unlock",
+        "www.evil.example",
+        "evil.example/unlock",
+    ):
+        answer = browser.post("/merchant/products/add/", {"name": name, "price": "1"})
+        assert (answer.status_code, Product.objects.count()) == (422, 0)
+
+
+@pytest.mark.attack("mails to one address")
+def test_strangers_fill_a_mailbox(
+    client: Client,
+    dana: User,
+    settings: Any,
+    mailoutbox: list[EmailMessage],
+    tasks_run_at_once: None,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    settings.CONFIRM_ADDRESSES = True
+    person = {"email": dana.email, "password": factories.PASSWORD, "name": "Eve", "role": "DEVELOPER"}
+    began = datetime(2026, 11, 20, tzinfo=UTC)
+
+    def ask(path: str, form: dict[str, str]) -> Any:
+        with django_capture_on_commit_callbacks(execute=True):
+            return client.post(path, form)
+
+    for hour in range(5):
+        with time_machine.travel(began + timedelta(hours=hour), tick=False):
+            said = [ask("/accounts/register/", person) for _ in range(4)]
+            said += [ask("/accounts/password-reset/", {"email": dana.email}) for _ in range(4)]
+        assert len({(answer.status_code, answer["Location"]) for answer in said}) == 2, (
+            "the pages give no sign of it"
+        )
+        assert len(mailoutbox) == min(6 * (hour + 1), 20)
+
+
+@pytest.mark.attack("mails to one address")
+def test_people_invite_one_address(
+    sam: User,
+    mailoutbox: list[EmailMessage],
+    stopped_clock: None,
+    tasks_run_at_once: None,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    """Each is somebody else, with a thing of their own; one of them spells the address in another way."""
+    with django_capture_on_commit_callbacks(execute=True):
+        for number, address in enumerate(["kim@example.com", "KIM@example.com"]):
+            app = factories.app(factories.developer(f"d{number}@example.com"))
+            body = {"email": address, "role": "VIEWER"}
+            answer = developer(app.developer).post(
+                f"/developer/apps/{app.pk}/members", body, content_type=JSON
+            )
+            assert answer.status_code == 201
+        for number in range(3):
+            merchant = signed_in(factories.merchant(f"m{number}@example.com"))
+            answer = merchant.post("/merchant/staff/", {"email": "kim@example.com", "role": "MANAGER"})
+            assert answer.status_code == 302
+    assert (Membership.objects.count(), Staff.objects.count(), len(mailoutbox)) == (2, 3, 3)
+
+
+@pytest.mark.attack("mails of all new stores of a person")
+def test_stranger_opens_stores_to_mail_more_people(
+    mira: User,
+    shop: Business,
+    settings: Any,
+    mailoutbox: list[EmailMessage],
+    tasks_run_at_once: None,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    settings.NEW_STORE_MAILS = 2
+    for number, store in enumerate([shop, factories.business(mira), factories.business(mira)]):
+        shopper, bread = Shopper(store), factories.product(store)
+        shopper.take(bread)
+        with django_capture_on_commit_callbacks(execute=True):
+            assert shopper.place(customer_email=f"kim{number}@example.com").status_code == 302
+    assert [mail.to for mail in mailoutbox] == [["kim0@example.com"], ["kim1@example.com"]]
+    assert Mail.objects.get(kind="order-placed").to == "kim2@example.com", "it waits for the next day"
+
+
+@pytest.mark.attack("number of stores")
+def test_stranger_opens_stores_without_end(mira: User, shop: Business) -> None:
+    for _ in range(MOST_STORES - 1):
+        factories.business(mira)
+    form = {"name": "Eleventh", "currency": "USD", "timezone": "UTC"}
+    answer = signed_in(mira).post("/merchant/businesses/add/", form)
+    assert (answer.status_code, answer.headers.get("X-Error-Code")) == (409, "too_many_stores")
+    assert Business.objects.filter(owner=mira).count() == MOST_STORES
+
+
+@pytest.mark.attack("one row of many")
+def test_bad_row_of_a_strangers_store_holds_up_all_stores(shop: Business, settings: Any) -> None:
+    """A buyer's address that can't be written, and something unforeseen."""
+    odd, good = (
+        Business.objects.get(owner=factories.merchant(f"{name}@example.com")) for name in ("eve", "tom")
+    )
+    Business.objects.filter(pk=odd.pk).update(timezone="Nowhere/Nowhere")
+    for store, address in (
+        (shop, f"eve@{'ä' * 70}.example"),
+        (odd, "eve@example.com"),
+        (good, "kim@example.com"),
+    ):
+        order = factories.order(store, customer_email=address, page_key_digest=store.slug)
+        mail_placed(order=order, page_key="key")
+    with mail_server(settings) as server, suppress(ZoneInfoNotFoundError):
+        send_due()
+    assert [address for address, _ in server.taken] == ["kim@example.com"]
+
+
+@pytest.mark.attack("texts of mail errors")
+def test_made_up_address_of_a_buyer_gets_into_the_log(
+    shop: Business, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    order = factories.order(shop, customer_email="secret@example.com", page_key_digest="x")
+    with mail_server(settings) as server:
+        server.refused["secret@example.com"] = "550 no such user: secret@example.com"
+        mail_placed(order=order, page_key="key")
+        assert send_mails.apply().state == "SUCCESS"
+    assert "was not sent" in caplog.text
+    assert "secret@" not in caplog.text
 
 
 @pytest.mark.attack("way back on this site")

@@ -110,7 +110,7 @@ def test_form_that_is_too_long_is_not_kept_which_is_said(browser: Client, mira: 
 
 
 @pytest.mark.long
-def test_one_person_fills_no_table(browser: Client, mira: User, settings: Any) -> None:
+def test_one_person_fills_no_table(browser: Client, mira: User, stopped_clock: None) -> None:
     form = form_at(browser, STORE)
     Session.objects.all().delete()
     for _ in range(kept.KEPT_A_MINUTE):

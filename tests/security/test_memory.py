@@ -25,6 +25,8 @@ MEMORY = (
     "A body of the largest accepted size costs at most four times its size and 32 MiB",
 )
 
+SECONDS = 3  # of the processor. The slowest takes one on a machine that does nothing else, and others took it twenty.
+
 Measure = Callable[[str], dict[str, Any]]
 
 
@@ -55,9 +57,10 @@ def measure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measure]:
 @pytest.mark.long
 @pytest.mark.spec(*MEMORY)
 @pytest.mark.parametrize("name", CASES)
-def test_body_of_the_smallest_token_costs_little_memory(measure: Measure, name: str) -> None:
+def test_body_of_the_smallest_token_costs_little(measure: Measure, name: str) -> None:
     figures = measure(name)
     assert figures["grown"] <= 4 * figures["size"] + FREE, figures
+    assert figures["seconds"] < SECONDS, figures
     assert figures["outcome"] == "read" or not name.startswith("picture"), figures
 
 

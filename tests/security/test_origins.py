@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings as django_settings
 from django.db import connections
 from playwright.sync_api import Browser, BrowserContext, Page, Request
 
@@ -167,8 +168,8 @@ def test_script_of_an_app_plants_nothing_on_the_platform(page: Page, site: Site,
     page.wait_for_function("window.attack")
     host = urlsplit(site.platform).hostname
     drawn = page.evaluate(
-        """([platform, host]) => {
-            for (const name of ["sessionid", "__Host-sessionid"]) {
+        """([platform, host, names]) => {
+            for (const name of names) {
                 document.cookie = `${name}=attackers; path=/; domain=${host}`;
                 document.cookie = `${name}=attackers; path=/`;
             }
@@ -177,7 +178,7 @@ def test_script_of_an_app_plants_nothing_on_the_platform(page: Page, site: Site,
             }
             try { history.pushState({}, "", `${platform}/accounts/login/`); } catch (error) { return error.name; }
         }""",
-        [site.platform, host],
+        [site.platform, host, ["__Host-sessionid", django_settings.SESSION_COOKIE_NAME]],
     )
     assert drawn == "SecurityError"
     answer = page.goto(f"{site.platform}/merchant/")
@@ -204,8 +205,8 @@ def test_cookies_never_reach_the_other_host(browser: BrowserContext, site: Site,
         }
     prefix = "__Host-" if site.platform.startswith("https:") else ""
     assert names == {
-        "platform": {f"{prefix}sessionid", f"{prefix}csrftoken", "zone"},
-        "store": {f"{prefix}cart"},
+        "platform": {django_settings.SESSION_COOKIE_NAME, django_settings.CSRF_COOKIE_NAME, "zone"},
+        "store": {django_settings.CART_COOKIE_NAME},
     }
     for cookie in _all(browser):
         assert (cookie["domain"][0] != ".", cookie["path"], cookie["secure"]) == (True, "/", bool(prefix))

@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.conf import settings as django_settings
 from django.db import connection
 
 from common.secrets import digest
@@ -150,7 +151,7 @@ def test_cart_takes_a_hundred_different_products(shop, shopper):
 
 
 def test_cookie_is_of_this_host_alone_and_out_of_reach_of_scripts(shopper, bread):
-    cookie = shopper.take(bread).cookies["cart"]
+    cookie = shopper.take(bread).cookies[django_settings.CART_COOKIE_NAME]
     assert (cookie["httponly"], cookie["samesite"], cookie["path"], cookie["domain"]) == (
         True,
         "Lax",
@@ -161,7 +162,7 @@ def test_cookie_is_of_this_host_alone_and_out_of_reach_of_scripts(shopper, bread
 
 
 def test_database_keeps_the_key_of_the_cookie_as_a_digest_only(shopper, bread):
-    key = shopper.take(bread).cookies["cart"].value
+    key = shopper.take(bread).cookies[django_settings.CART_COOKIE_NAME].value
     [row] = Cart.objects.values()
     assert row["key_digest"] == digest(key)
     assert key not in str(row)
@@ -170,9 +171,9 @@ def test_database_keeps_the_key_of_the_cookie_as_a_digest_only(shopper, bread):
 def test_key_that_no_cart_has_is_not_taken_over(shopper, bread):
     """Someone may have put it there who wants to look into the cart later."""
     planted = "x" * 32
-    shopper.cookies["cart"] = planted
+    shopper.cookies[django_settings.CART_COOKIE_NAME] = planted
     shopper.take(bread)
-    assert shopper.cookies["cart"].value != planted
+    assert shopper.cookies[django_settings.CART_COOKIE_NAME].value != planted
     assert "Bread" in shopper.see("cart/")
 
 

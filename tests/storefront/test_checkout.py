@@ -219,7 +219,12 @@ def test_empty_cart_leads_back_to_itself(shop):
         ({"payment_method": "pay:nothing"}, "Choose one of these payment methods."),
         ({"customer_name": "x" * 121}, "at most 120 characters"),
         ({"customer_name": "a\0b"}, "Null characters"),
-        ({"note": "x" * 1001}, "at most 1000 characters"),
+        ({"note": "x" * 2001}, "at most 2000 characters"),
+        ({"delivery_method": "DELIVERY", "address": "x" * 1001}, "at most 1000 characters"),
+        (
+            {"delivery_method": "DELIVERY", "address": "x" * 990, "locality": "y" * 20},
+            "at most 1000 characters",
+        ),
     ],
 )
 def test_wrong_checkout_says_so_and_keeps_what_was_typed(shopper, fields, message):

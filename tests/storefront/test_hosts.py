@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 from django.test import Client
 
 from accounts.models import Business, User
@@ -158,7 +159,7 @@ def test_store_runs_without_the_platforms_session(mira: User, shop: Business, br
     response = shopper.take(bread)
     assert not hasattr(response.wsgi_request, "session")
     assert not hasattr(response.wsgi_request, "user")
-    assert set(response.cookies) == {"cart"}
+    assert set(response.cookies) == {django_settings.CART_COOKIE_NAME}
 
 
 @pytest.mark.parametrize(

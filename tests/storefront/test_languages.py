@@ -10,6 +10,7 @@ from django.core.mail import EmailMultiAlternatives
 from django.utils import timezone, translation
 
 from accounts.models import Business, User
+from accounts.services.sender import send_due as send_mails
 from common.languages import language_of
 from common.mails.parts import one_line
 from common.money import display
@@ -186,6 +187,7 @@ def test_mails_are_for_the_buyer_in_her_language_and_for_the_merchant_in_english
     ):  # as where a task runs in the request
         shopper.place(page)
     send_due()
+    send_mails()
     mails = {mail.to[0]: mail for mail in mailoutbox}
     buyers, merchants = mails["kim@example.com"], mails[shop.owner.email]
     assert buyers.subject == f"Commande {Order.objects.get().number} chez {shop.name}"

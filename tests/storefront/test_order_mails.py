@@ -2,24 +2,24 @@
 
 import re
 from datetime import timedelta
-from smtplib import SMTPDataError, SMTPRecipientsRefused, SMTPServerDisconnected
-from unittest.mock import Mock
 
 import pytest
 import time_machine
-from django.core.mail import EmailMessage
 from django.utils import timezone
 
+from accounts.models import Mail
+from accounts.services.sender import send_due
 from stores.addresses import store_origin
 from stores.enums import Accent
 from stores.letterhead import ACCENTS
 from stores.models import Order, WaitingMail
-from stores.services.order_mails import send_waiting
+from stores.services.order_mails import take_over_waiting
 from stores.services.orders import change_order_status
 from tests import factories
+from tests.mail_server import mail_server
 from tests.pages import signed_in
 from tests.pictures import upload
-from tests.sessions import another_session
+from tests.ports import free_port
 from tests.storefront.shopping import Shopper
 
 pytestmark = pytest.mark.usefixtures("tasks_run_at_once")
@@ -65,17 +65,17 @@ def test_mails_of_a_new_store_over_its_limit_wait(shop, bread, placing, shopper,
         type(shop).objects.update(created_at=timezone.now())
         pages = [placing(number) for number in range(5)]
         assert [each.to for each in mailoutbox] == [["kim0@example.com"], ["kim1@example.com"]]
-        assert send_waiting() == 0
+        assert send_due() == 0
     with time_machine.travel("2026-11-21T00:05Z", tick=False):
-        assert send_waiting() == 2
-        assert send_waiting() == 0
+        assert send_due() == 2
+        assert send_due() == 0
         placing(5)
     with time_machine.travel("2026-11-22T00:05Z", tick=False):
-        assert send_waiting() == 2
+        assert send_due() == 2
     assert [each.to[0] for each in mailoutbox] == [f"kim{number}@example.com" for number in range(6)]
     for page, mail in zip(pages, mailoutbox, strict=False):
         assert page.rstrip("/").rpartition("/")[2] in mail.body
-    assert not WaitingMail.objects.exists()
+    assert not Mail.objects.exists()
 
 
 @pytest.mark.long
@@ -85,55 +85,30 @@ def test_store_of_a_week_has_no_limit(shop, bread, placing, mailoutbox, settings
     assert mailoutbox == []
     type(shop).objects.update(created_at=timezone.now() - timedelta(days=7))
     placing(1)
-    assert send_waiting() == 1
+    assert [each.to for each in mailoutbox] == [["kim1@example.com"]]
+    with time_machine.travel(timezone.now() + timedelta(days=1)):
+        assert send_due() == 1
     assert [each.to for each in mailoutbox] == [["kim1@example.com"], ["kim0@example.com"]]
 
 
-def test_waiting_mail_that_fails_is_sent_by_the_next_run(
-    shop, bread, placing, mailoutbox, settings, monkeypatch
-):
+@pytest.mark.long
+def test_mails_that_wait_for_another_day_count_nothing(shop, bread, placing, mailoutbox, settings):
+    """Neither for the limit of the address, nor, where the mail server fails, for that of the store."""
     settings.NEW_STORE_MAILS = 0
     placing(0)
+    for day in range(1, 6):
+        with time_machine.travel(timezone.now() + timedelta(days=day)):
+            type(shop).objects.update(created_at=timezone.now())
+            assert send_due() == 0
     settings.NEW_STORE_MAILS = 1
-    with monkeypatch.context() as broken:
-        broken.setattr(EmailMessage, "send", Mock(side_effect=SMTPServerDisconnected))
-        assert send_waiting() == 0
-    assert send_waiting() == 1, "the failure counted nothing"
+    with time_machine.travel(timezone.now() + timedelta(days=6)) as clock:
+        with mail_server(settings):
+            settings.EMAIL_PORT = free_port()
+            assert send_due() == 0
+        settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+        clock.shift(timedelta(minutes=1))
+        assert send_due() == 1
     assert len(mailoutbox) == 1
-
-
-@pytest.mark.long
-def test_runs_in_vain_count_nothing_for_the_address(shop, bread, placing, mailoutbox, settings):
-    settings.NEW_STORE_MAILS = 0
-    placing(0)
-    for _ in range(25):
-        assert send_waiting() == 0
-    settings.NEW_STORE_MAILS = 1
-    assert send_waiting() == 1
-    assert len(mailoutbox) == 1
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("error", "attempts"),
-    [
-        (SMTPServerDisconnected(), 1),
-        (TimeoutError(), 1),
-        (SMTPRecipientsRefused({}), 3),
-        (SMTPDataError(550, b"No"), 3),
-    ],
-)
-def test_mail_server_that_does_not_answer_ends_the_run(
-    shop, bread, placing, settings, monkeypatch, error, attempts
-):
-    settings.NEW_STORE_MAILS = 0
-    for number in range(3):
-        placing(number)
-    settings.NEW_STORE_MAILS = 9
-    sending = Mock(side_effect=error)
-    monkeypatch.setattr(EmailMessage, "send", sending)
-    assert send_waiting() == 0
-    assert (sending.call_count, WaitingMail.objects.count()) == (attempts, 3)
 
 
 @pytest.mark.parametrize("changes", [{"status": "DELIVERED"}, {"customer_email": ""}])
@@ -144,27 +119,22 @@ def test_waiting_mail_that_is_outdated_is_not_sent(
     placing(0)
     with django_capture_on_commit_callbacks(execute=True):
         change_order_status(order=Order.objects.get(), status="READY")
-    assert (len(mailoutbox), WaitingMail.objects.get().status) == (1, "READY")
+    assert (len(mailoutbox), Mail.objects.get().kind) == (1, "order-status")
     Order.objects.update(**changes)
     settings.NEW_STORE_MAILS = 2
-    assert send_waiting() == 1
-    assert (len(mailoutbox), WaitingMail.objects.count()) == (1, 0)
+    with time_machine.travel(timezone.now() + timedelta(days=1)):
+        assert send_due() == 0
+    assert (len(mailoutbox), Mail.objects.count()) == (1, 0)
 
 
-@pytest.mark.long
-@pytest.mark.postgres
-@pytest.mark.django_db(transaction=True)
-def test_waiting_mail_is_sent_by_one_of_two_runs(shop, bread, shopper, mailoutbox, settings):
-    settings.NEW_STORE_MAILS = 0
-    shopper.take(bread, 1)
-    shopper.place()
-    settings.NEW_STORE_MAILS = 1
-    with another_session() as other, other.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM stores_waitingmail FOR UPDATE")
-        send_waiting()
-        assert mailoutbox == []
-    assert send_waiting() == 1
-    assert len(mailoutbox) == 1
+def test_mails_that_the_version_before_has_kept_are_sent(shop, mailoutbox):
+    order = factories.order(shop, customer_email="kim@example.com", page_key_digest="d", status="READY")
+    WaitingMail.objects.create(business=shop, order=order, page_key="the-key")
+    WaitingMail.objects.create(business=shop, order=order, status="READY")
+    assert (take_over_waiting(), take_over_waiting()) == (2, 0)
+    assert send_due() == 2
+    assert "/the-key/" in mailoutbox[0].body
+    assert "is ready" in mailoutbox[1].subject
 
 
 @pytest.mark.long

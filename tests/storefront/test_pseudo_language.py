@@ -308,7 +308,7 @@ def test_page_without_a_database_is_in_the_language_that_was_spoken_before(
 ) -> None:
     shopper.raise_request_exception = False
     shopper.read("cart/")
-    monkeypatch.setattr("storefront.middleware.is_open", _failing(OperationalError("gone")))
+    monkeypatch.setattr("storefront.middleware._stores", _failing(OperationalError("gone")))
     shopper.read("cart/", 503)
 
 

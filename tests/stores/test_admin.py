@@ -146,6 +146,18 @@ def test_page_is_cleaned_when_it_is_saved(admin, shop):
     assert not SitePage.objects.filter(pk=page.pk).exists()
 
 
+def test_text_has_a_maximum_and_older_ones_stay(admin, shop):
+    product = factories.product(shop, name="Rye", description="d" * 7_000)
+    assert edit(admin, product, description="d" * 6_000).status_code == 200
+    assert edit(admin, product, name="Wheat").status_code == 302
+    product.refresh_from_db()
+    assert (product.name, product.description) == ("Wheat", "d" * 7_000)
+    page = create_page(business=shop, title="About")
+    assert edit(admin, page, content="x" * 20_001).status_code == 200
+    page.refresh_from_db()
+    assert page.content == ""
+
+
 def test_delivery_fee_is_set(admin, shop):
     url = f"{BASE}/storesettings"
     admin.post(f"{url}/add/", {"business": shop.pk, "delivery_fee": "300"})

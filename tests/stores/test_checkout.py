@@ -190,6 +190,8 @@ def test_payment_method_that_nobody_offers_is_invalid(shop, bread, method):
         ({"delivery_method": "DRONE"}, "deliveryMethod"),
         ({"delivery_method": "DELIVERY", "address": " "}, "address"),
         ({"promo_discount": -1}, "promoDiscount"),
+        ({"note": "x" * 2_001}, "note"),
+        ({"address": "x" * 1_001}, "address"),
         ({"items": []}, "items"),
         ({"items": [OrderLine(uuid4(), 0)]}, "items[0].quantity"),
     ],

@@ -1,15 +1,13 @@
 """Mails to merchants: new orders, products that run low, new reviews; as often as each person chose."""
 
 from datetime import UTC, datetime, timedelta
-from smtplib import SMTPRecipientsRefused, SMTPServerDisconnected
-from unittest.mock import Mock
 
 import pytest
 import time_machine
-from django.core.mail import EmailMessage
 from django.test import Client
 
 from accounts.models import Business, User
+from accounts.services.sender import send_due as send_mails
 from stores.models import MerchantNews, Order, Product
 from stores.services.merchant_mails import send_due
 from stores.services.reviews import create_review
@@ -45,7 +43,12 @@ def place(shop, bread):
 @pytest.fixture
 def told(mailoutbox):
     """Subjects of the mails to the merchant so far."""
-    return lambda: [each.subject for each in mailoutbox if each.to == [MERCHANT]]
+
+    def subjects():
+        send_mails()
+        return [each.subject for each in mailoutbox if each.to == [MERCHANT]]
+
+    return subjects
 
 
 def choose(mira, **often):
@@ -113,35 +116,6 @@ def test_new_choice_counts_for_what_waits(mira, place, told):
     assert send_due() == 0
     choose(mira, new_orders="each")
     assert send_due() == 1
-
-
-@pytest.mark.parametrize("error", [SMTPServerDisconnected(), TimeoutError(), SMTPRecipientsRefused({})])
-def test_failed_mail_is_sent_by_a_later_run(place, told, monkeypatch, error):
-    order = place()
-    now = datetime.now(UTC)
-    with monkeypatch.context() as broken:
-        broken.setattr(EmailMessage, "send", Mock(side_effect=error))
-        assert send_due(now=now) == 0
-    assert send_due(now=now + timedelta(hours=1)) == 1
-    assert told() == [f"New order {order.number}, $5.00"]
-
-
-def test_mail_that_is_sent_again_after_a_crash_is_the_same_mail(place, monkeypatch):
-    """The process ends between the mail server's yes and the commit."""
-    place()
-    sent = []
-
-    def send(letter):
-        sent.append(letter.extra_headers["Message-ID"])
-        if len(sent) == 1:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(EmailMessage, "send", send)
-    with pytest.raises(KeyboardInterrupt):
-        send_due()
-    assert send_due() == 1
-    assert sent[0] == sent[1]
-    assert send_due() == 0
 
 
 @pytest.mark.long

@@ -30,6 +30,18 @@ def test_bad_values_name_their_fields(shop):
     assert {problem["field"] for problem in caught.value.details} == {"title", "slug"}
 
 
+@pytest.mark.spec("Contract 15 Doors", "Every text that people or apps send has a maximum")
+@pytest.mark.parametrize("text", [{"content": "x" * 20_001}, {"content": "x", "source": "x" * 20_001}])
+def test_page_has_a_maximum_however_it_is_written(shop, text):
+    with pytest.raises(Invalid, match="at most 20,000 characters, not 20,001"):
+        create_page(business=shop, title="About", **text)
+    page = create_page(business=shop, title="About", content="<p>" + "x" * 30_000, source="x" * 20_000)
+    with pytest.raises(Invalid) as caught:
+        update_page(page=page, **text)
+    assert [problem["field"] for problem in caught.value.details] == ["content"]
+    assert len(update_page(page=page, title="About us").source) == 20_000
+
+
 @pytest.mark.parametrize(
     ("written", "kept"),
     [

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import transaction
 
-from common import strangers
+from common import strangers, visits
 from common.errors import Conflict, Invalid, NotAllowed
 from stores import signals
 from stores.enums import PaymentStatus
@@ -122,7 +122,7 @@ def test_payment_that_can_not_be_expired_does_not_hold_up_the_others(shop, caplo
     with connected(signals.payment_expired, fail):
         assert expire_payments(now=NOON) == 1
     assert dict(Payment.objects.values_list("order", "status")) == {stuck.pk: "PENDING", free.pk: "EXPIRED"}
-    assert str(stuck.pk) in caplog.text
+    assert f"payment {stuck.payment.pk}" in caplog.text
 
 
 def test_settled_payments_hold_up_no_later_one(shop, monkeypatch):
@@ -263,8 +263,8 @@ def test_app_that_may_be_slow_gets_its_place_before_the_order(shop, bound, secon
 
     def place():
         payments.require_time_for_payment(shop, OFFER)
-        (here,) = bound.visits
-        return here.has_place
+        (here,) = visits.in_progress
+        return bound.holds(here) is not None
 
     assert visit(place) == needs_place
 

@@ -5,6 +5,7 @@ import pytest
 from common.errors import Conflict, Invalid, NotFound
 from stores import signals
 from stores.models import Order, Product
+from stores.services.catalogue import products
 from stores.services.catalogue.products import (
     archive_product,
     create_product,
@@ -57,6 +58,8 @@ def test_taken_slug_is_a_conflict(shop, ear):
     [
         ({"name": ""}, "name"),
         ({"name": "x" * 201}, "name"),
+        ({"description": "x" * 5_001}, "description"),
+        ({"category": "x" * 201}, "category"),
         ({"price": -1}, "price"),
         ({"price": 2**53}, "price"),
         ({"slug": "no spaces"}, "slug"),
@@ -74,6 +77,18 @@ def test_bad_value_names_its_field(shop, ear, fields, named):
     with pytest.raises(Invalid):
         update_product(product=product, **fields)
     assert ear == []
+
+
+def test_store_has_a_maximum_of_products(shop, sandbox, monkeypatch):
+    """Archived ones count: the merchant's search reads them, too."""
+    monkeypatch.setattr(products, "MOST_PRODUCTS", 2)
+    archive_product(product=create_product(business=shop, name="Rye", price=1))
+    last = create_product(business=shop, name="Bun", price=1)
+    with pytest.raises(Invalid, match="at most 2 products, archived ones included"):
+        create_product(business=shop, name="Cake", price=1)
+    create_product(business=sandbox, name="Cake", price=1)
+    delete_product(product=last)
+    create_product(business=shop, name="Cake", price=1)
 
 
 @pytest.mark.spec("Contract 5 Payload", "product.updated adds changedFields")

@@ -35,7 +35,12 @@ def test_product_keeps_the_average_and_number_of_its_reviews(shop):
 
 @pytest.mark.parametrize(
     ("fields", "named"),
-    [({"rating": 0}, "rating"), ({"rating": 6}, "rating"), ({"author_name": ""}, "authorName")],
+    [
+        ({"rating": 0}, "rating"),
+        ({"rating": 6}, "rating"),
+        ({"author_name": ""}, "authorName"),
+        ({"comment": "x" * 2_001}, "comment"),
+    ],
 )
 def test_bad_value_names_its_field(shop, ear, fields, named):
     product = factories.product(shop)

@@ -178,10 +178,10 @@ def undo(run: Run) -> None:
     run.ledger.placed.append(Placed("lost", "Kim 2", STORE, NOW + 48, NOW + 50))
 
 
-def ask(run: Run, version: str, *, seconds: float = 0, is_shadow: bool = False) -> None:
+def ask(run: Run, version: str, *, seconds: float = 0) -> None:
     """A hook call of the app that is released comes to the server of a version."""
     made = hook_call("order.validate", next(each for each in run.ledger.installs if each.app == RELEASED))
-    run.receiver.hooks.append(replace(made, at=made.at + seconds, version=version, is_shadow=is_shadow))
+    run.receiver.hooks.append(replace(made, at=made.at + seconds, version=version))
 
 
 def ask_earlier_again(run: Run) -> None:
@@ -279,7 +279,6 @@ def test_defect_turns_its_figure_red(figure: str, tmp_path: Path) -> None:
         lambda run: run.logs.append(("web1", '{"level":"CRIT')),  # cut off
         undo,
         lambda run: ask(run, "2"),
-        lambda run: ask(run, "2", is_shadow=True),
     ],
 )
 def test_what_is_within_its_limit_is_not_wrong(harmless: Callable[[Run], object], tmp_path: Path) -> None:

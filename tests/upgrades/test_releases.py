@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 from django.contrib.auth import authenticate
 from django.core.management import call_command
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 from pytest_django.plugin import DjangoDbBlocker
 
 from accounts.models import Business, User
 from accounts.services.confirmation import is_confirmed
+from common.ids import new_id
 from config.demo.people import MERCHANT, PASSWORD
 from extensions.models import Placement
 from installations.models import Installation
@@ -25,7 +26,7 @@ from stores.models import Order, Product, StoreTotals
 from tests.upgrades.databases import scratch_database
 from tools.record_release import ENCRYPTION_KEY, RELEASES
 from webhooks.enums import DeliveryStatus
-from webhooks.models import Delivery
+from webhooks.models import Delivery, Webhook
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
@@ -44,6 +45,9 @@ STORAGE = f"""
 SELECT relname, reloptions FROM pg_class
 WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname NOT IN ({PARTITION})
 """  # noqa: S608
+SHADOW_COLUMNS = (
+    "id", "version_id", "installation_id", "hook_point", "called_at", "duration_ms", "outcome", "problem",
+)  # fmt: skip
 SCHEMA = {"columns": COLUMNS, "indexes": INDEXES, "constraints": CONSTRAINTS, "storage": STORAGE}
 
 
@@ -131,6 +135,26 @@ def test_totals_of_stores_are_those_of_their_rows() -> None:
         assert totals.orders == Order.objects.filter(business=store).count()
 
 
+@pytest.mark.usefixtures("upgraded")
+def test_no_row_can_come_to_calls_in_the_shadow() -> None:
+    """Processes of 0.2.0 that still run can't leave a customer's words where no erasure looks for them."""
+    columns = ", ".join(
+        f"'{new_id()}'"
+        if name in ("id", "version_id", "installation_id")
+        else "now()"
+        if name == "called_at"
+        else "'1'"
+        for name in SHADOW_COLUMNS
+    )
+    insert = f"INSERT INTO extensions_shadowcall ({', '.join(SHADOW_COLUMNS)}) VALUES ({columns})"  # noqa: S608
+    with (
+        pytest.raises(IntegrityError, match="shadow_calls_ended"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(insert)
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("upgraded")
 def test_installed_app_keeps_token_secret_and_what_it_adds(settings: Any) -> None:
@@ -146,3 +170,12 @@ def test_installed_app_keeps_token_secret_and_what_it_adds(settings: Any) -> Non
 def test_delivery_that_was_not_confirmed_is_still_due() -> None:
     waiting = Delivery.objects.filter(status=DeliveryStatus.RETRYING)
     assert [delivery.attempts.count() for delivery in waiting] == [1]
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_webhooks_have_the_endpoints_that_new_ones_get(settings: Any) -> None:
+    """So that an app's URL is one endpoint for all its stores."""
+    settings.FIELD_ENCRYPTION_KEYS = [ENCRYPTION_KEY]
+    webhooks = list(Webhook.objects.select_related("installation__app"))
+    assert webhooks
+    assert [each.endpoint for each in webhooks] == [each.find_endpoint() for each in webhooks]

@@ -44,6 +44,7 @@ def approve(app: App, **fields: object) -> None:
     number = AppVersion.objects.filter(app=app).count() + 1
     app.approved_version = AppVersion.objects.create(app=app, number=number, **frozen)
     app.save()
+    Installation.objects.filter(app=app).update(runs=app.approved_version)
 
 
 def seen(installation: Installation) -> Installation:

@@ -98,7 +98,7 @@ def test_each_day_is_looked_at_after_1_8_and_29_days_and_none_is_left_out(webhoo
 
 
 def test_every_column_without_a_constraint_is_audited_or_left_out_for_a_reason() -> None:
-    """docs/operations.md, "Metrics", has the reasons."""
+    """docs/operations-run.md, "Metrics", has the reasons."""
     without = {
         f"{model._meta.app_label}.{model.__name__}.{field.name}"
         for model in apps.get_models()

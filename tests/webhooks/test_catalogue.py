@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from accounts.models import Business
 from installations.models import Installation
+from marketplace.scopes import NAMEABLE_EVENTS
 from stores.models import Payment
 from stores.services import orders, reviews
 from stores.services.catalogue import products
@@ -100,8 +101,10 @@ def test_no_test_publishes_what_its_schema_refuses(
 
 @pytest.mark.spec("Contract 5 Webhooks", "webhook.test and app.uninstalled can't be named")
 def test_internal_events_cannot_be_named() -> None:
-    assert set(catalogue.EVENTS) - set(catalogue.SUBSCRIBABLE) == {"webhook.test"}
-    assert "business.data_erasure" in catalogue.SUBSCRIBABLE
+    """All doors take the same names: apps, their pages and webhooks."""
+    assert set(catalogue.EVENTS) - set(NAMEABLE_EVENTS) == {"webhook.test"}
+    assert set(catalogue.SUBSCRIBABLE) == set(NAMEABLE_EVENTS)
+    assert set(catalogue.ERASURES) <= set(NAMEABLE_EVENTS)
 
 
 def order_events(sandbox: Business) -> None:

@@ -10,6 +10,7 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.webhooks import helpers
+from webhooks.enums import DeliveryStatus
 from webhooks.insight.analytics import HOUR, DeliveryDay, Span, analytics, deliveries_before, delivery_days
 from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Event, Webhook
 from webhooks.services.counting import count_recent
@@ -65,6 +66,23 @@ def test_days_without_deliveries_are_zeros(app: App) -> None:
     assert set(days) == {DeliveryDay(day.date) for day in days}
 
 
+def test_failed_delivery_that_is_sent_again_is_counted_as_such(app: App, at_shop: Webhook) -> None:
+    """By the retry schedule or a resend. One that was delivered is not, while it is being resent."""
+    statuses = {
+        DeliveryStatus.RETRYING: 500,
+        DeliveryStatus.PENDING: 500,
+        DeliveryStatus.EXHAUSTED: 500,
+        "": 200,
+    }
+    for status, answer in statuses.items():
+        made = attempt(delivery(at_shop), NOW, answer)
+        Delivery.objects.filter(pk=made.pk).update(status=status or DeliveryStatus.PENDING)
+    count_recent(now=NOW)
+    today = DailyDeliveryCount.objects.get(date=TODAY)
+    assert (today.successful, today.failed, today.retrying) == (1, 3, 2)
+    assert delivery_days(app, now=NOW)[-1].given_up == 1
+
+
 @pytest.mark.spec("Contract 9 Precise points", "Analytics: deliveries count by their newest attempt")
 def test_delivery_counts_once_on_the_day_of_its_newest_attempt(app: App, at_shop: Webhook) -> None:
     retried = delivery(at_shop)
@@ -109,9 +127,9 @@ def test_busy_hours_are_as_they_were_counted(
     attempt(delivery(at_shop), hour)
     count_recent(now=NOW)
     today = DailyDeliveryCount.objects.get(date=TODAY)
-    assert today.hours == {"9": [1, 0, 1, 10]}
+    assert today.hours == {"9": [1, 0, 1, 10, 0, {"10": 1}]}
     yesterday = DailyDeliveryCount.objects.get(date=TODAY - timedelta(days=1))
-    assert yesterday.hours == {"9": [0, 1, 1, 10]}
+    assert yesterday.hours == {"9": [0, 1, 1, 10, 0, {"10": 1}]}
     # What has been counted is seen by taking the hours away from it.
     DailyDeliveryCount.objects.update(hours={"0": [0, 0, 0, 0]})
     DailyDeliveryCount.objects.filter(pk=today.pk).update(successful=more)
@@ -142,6 +160,40 @@ def test_durations_are_of_all_answered_attempts_on_their_own_day(app: App, at_sh
     by_date = {day.date: (day.answered, day.duration_ms) for day in delivery_days(app, now=NOW)}
     assert by_date[days_ago(3).date()] == (1, 30)
     assert by_date[TODAY] == (1, 50)
+
+
+def test_latencies_are_counted_in_steps(app: App, at_shop: Webhook) -> None:
+    """Of every answered attempt, by at most a twentieth off; of hours, days, and both together."""
+    exact = [3, 19, 21, 49, 98, 144, 203, 777, 1049, 1951, 4870, 9999]
+    retried = delivery(at_shop)
+    for number, duration in enumerate(exact):
+        attempt(retried, days_ago(3) + number % 2 * HOUR, 500, duration)
+    attempt(retried, days_ago(3), None, 10_000)
+    count_recent(now=NOW)
+    counted = DailyDeliveryCount.objects.get(date=days_ago(3).date())
+    steps = sorted(int(each) for each in counted.latencies)
+    assert steps == [3, 19, 22, 50, 100, 140, 200, 800, 1000, 2000, 4800, 10000]
+    assert all(abs(step - each) <= each / 20 for step, each in zip(steps, exact, strict=True))
+    assert sum(len(hour[-1]) for hour in counted.hours.values()) == len(exact)
+    day = next(each for each in delivery_days(app, now=NOW) if each.date == days_ago(3).date())
+    assert (day.latency(0.5), day.latency(0.95), day.latency(1)) == (140, 10_000, 10_000)
+    assert DeliveryDay(TODAY).latency(0.5) is None
+
+
+@pytest.mark.long
+def test_days_that_an_earlier_release_counted_get_their_latencies(app: App, at_shop: Webhook) -> None:
+    attempt(delivery(at_shop), days_ago(20), duration_ms=44)
+    attempt(delivery(at_shop), NOW)
+    count_recent(now=NOW)
+    DailyDeliveryCount.objects.update(latencies={}, hours={"9": [1, 0, 1, 44, 0]})
+    kept = DailyDeliveryCount.objects.get(date=days_ago(20).date())
+    gone = DailyDeliveryCount.objects.create(
+        app=app, date=days_ago(40).date(), successful=1, failed=0, answered=1, duration_ms=5
+    )
+    count_recent(now=NOW)
+    kept.refresh_from_db()
+    gone.refresh_from_db()
+    assert (kept.latencies, gone.latencies) == ({"44": 1}, {})
 
 
 @pytest.mark.spec("Contract 9 Precise points", "Installs on sandboxes and test installs don't count")

@@ -31,7 +31,7 @@ from webhooks.models import Delivery, Erasure, Event, Inbox, InboxEntry, Webhook
 from webhooks.services import erasure as of_businesses
 from webhooks.services.customer_erasure import update_states
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("mails_leave_at_once")]
 
 KIM = Person.of(email="kim@example.com")
 SPEC = "Contract 12 One customer's data"
@@ -154,6 +154,27 @@ def test_uninstalled_app_is_asked_until_it_has_erased_all(
     Erasure.objects.of_businesses().update(state=ErasureState.CONFIRMED, confirmed_at=timezone.now())
     erase(business=shop, person=KIM)
     assert drain() == 0
+
+
+@pytest.mark.long
+@pytest.mark.spec(
+    SPEC, "What an app has erased with all data of the store is over, also if it is installed again"
+)
+def test_app_that_is_back_is_not_asked_for_what_it_has_erased(
+    dana: User, shop: Business, receiver: Receiver, order: Order
+) -> None:
+    """It was there twice, and erased all after the second time. Now it may not read orders, so it has seen nothing of the person since."""
+    first = read_by(dana, shop, receiver, "read_orders")
+    app = App.objects.get(pk=first.app_id)
+    installing.uninstall(installation=first, now=timezone.now())
+    installing.uninstall(installation=installed(app, shop), now=timezone.now())
+    erased = Erasure.objects.of_businesses().exclude(installation=first)
+    assert erased.update(state=ErasureState.CONFIRMED, confirmed_at=timezone.now()) == 1
+    factories.approve(app, scopes=["read_products"])
+    installed(App.objects.get(pk=app.pk), shop)
+    erase(business=shop, person=KIM)
+    assert drain() == 0
+    assert not Erasure.objects.of_customers().exists()
 
 
 @pytest.mark.long
@@ -336,7 +357,7 @@ def test_those_that_wait_keep_no_other_from_its_answer(
     assert sorted(states()) == [ErasureState.CONFIRMED, ErasureState.SENT]
 
 
-@pytest.mark.spec(SPEC, "Operators hear of an app that hasn't confirmed")
+@pytest.mark.spec(SPEC, "Operators learn of an app that hasn't confirmed")
 def test_operators_hear_of_an_unconfirmed_one_and_can_not_resend_it(
     dana: User, shop: Business, receiver: Receiver, order: Order, settings: Any, mailoutbox: list[Any]
 ) -> None:

@@ -36,7 +36,7 @@ from webhooks.services import erasure as erasures
 from webhooks.services.deliveries import cancel_waiting, redeliver
 from webhooks.signals import erasure_begun
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("mails_leave_at_once")]
 
 WAITS = [timedelta(seconds=seconds) for seconds in (30, 120, 480, 1920, 7200)]
 
@@ -238,31 +238,6 @@ def test_erasure_that_fails_is_tried_six_times_and_alarms_operators(
     use_up_the_schedule(clock, begins=timezone.now())
     erasures.update_states()
     assert len(mailoutbox) == 2, "It is overdue once more."
-
-
-def test_alarm_whose_mail_fails_is_mailed_the_next_time(
-    uninstalled: Installation,
-    told: Receiver,
-    clock: time_machine.Traveller,
-    settings: Any,
-    mailoutbox: list[Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    settings.ADMINS = [("Ops", "ops@example.com")]
-    settings.WEBHOOK_RETRY_DELAYS = ()
-    told.respond_with(500)
-    clock.move_to(DUE, tick=False)
-    drain()
-    with monkeypatch.context() as broken:
-        broken.setattr(
-            "webhooks.services.erasure.mail_admins",
-            lambda *_: (_ for _ in ()).throw(ConnectionRefusedError("no mail today")),
-        )
-        erasures.update_states()
-    assert Erasure.objects.get().alarmed_at is None
-    erasures.update_states()
-    assert len(mailoutbox) == 1
-    assert Erasure.objects.get().alarmed_at == DUE
 
 
 @pytest.mark.spec("Events/Data erasure", "States follow the erasure's own deliveries")

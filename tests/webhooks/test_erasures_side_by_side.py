@@ -23,7 +23,7 @@ from webhooks.models import Delivery, Erasure, Event, Webhook
 from webhooks.services import erasure as erasures
 from webhooks.signals import erasure_begun
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("mails_leave_at_once")]
 
 NAMED = ["business.data_erasure"]
 HOUR = timedelta(hours=1)

@@ -16,7 +16,7 @@ from waitress.server import create_server
 
 from common.ids import id_at
 from config.wsgi import application
-from developers.portal.webhooks import inbox_receiver
+from developers.portal.webhooks import inbox as inbox_receiver
 from installations.models import Installation
 from installations.services import test_uninstall as uninstall_on_sandbox
 from tests.ports import free_port

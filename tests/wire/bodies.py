@@ -7,7 +7,7 @@ from typing import Any
 GOOD: dict[str, dict[str, Any]] = {
     "POST app-api/orders": {
         "items": [{"productId": "{product_id}", "quantity": 1}],
-        "customer": {"name": "Kim", "email": "kim@example.com", "phone": "1"},
+        "customer": {"name": "Kim", "email": "kim@example.com", "phone": "+1 555 0100"},
         "deliveryMethod": "DELIVERY",
         "address": "Quay 1",
         "paymentMethod": "CASH",
@@ -73,7 +73,6 @@ GOOD: dict[str, dict[str, Any]] = {
         "howToTest": "Use SAVE10.",
         "scopeReason": "To count.",
         "release": "STEPS",
-        "shadow": True,
     },
     "POST developer/apps/<str:app_id>/test-events": {"event": "order.created"},
     "PUT developer/apps/<str:app_id>/manifest": {

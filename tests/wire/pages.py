@@ -34,7 +34,7 @@ ONLY_POST = {
     "accounts:revoke_token", "accounts:send_confirmation_again", "accounts:times",
     "inbox_receiver", "portal:delivery_resend", "portal:erase_now", "portal:group_resend",
     "portal:hook_reset", "portal:invitation_register", "portal:manifest_check", "portal:member_role", "portal:release_move", "portal:test_change",
-    "portal:transfer_withdraw", "portal:webhook_resume",
+    "portal:secret_kept", "portal:transfer_withdraw", "portal:webhook_resume",
     "portal:webhook_test",
     "admin:marketplace_submission_install",
     "admin:marketplace_submission_release", "admin:marketplace_submission_take", "admin:marketplace_submission_uninstall",

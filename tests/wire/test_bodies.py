@@ -22,7 +22,7 @@ SIZE = ("Contract 9 Precise points", "JSON bodies over 1 MiB are 413")
 
 ORDER: dict[str, Any] = {
     "items": [{"productId": "{id}", "quantity": 1}],
-    "customer": {"name": "Kim", "phone": "1"},
+    "customer": {"name": "Kim", "phone": "+1 555 0100"},
     "deliveryMethod": "PICKUP",
     "paymentMethod": "CASH",
 }
@@ -56,8 +56,8 @@ def fields(answer: Any) -> list[str]:
         ("items", [{"productId": "a\0b", "quantity": 1}], "items[0].productId"),
         ("items", [{"productId": "x", "quantity": 1}, 5], "items[1]"),
         ("items", {}, "items"),
-        ("customer", {"name": 1, "phone": "1"}, "customer.name"),
-        ("customer", {"name": "a\0b", "phone": "1"}, "customer.name"),
+        ("customer", {"name": 1, "phone": "+1 555 0100"}, "customer.name"),
+        ("customer", {"name": "a\0b", "phone": "+1 555 0100"}, "customer.name"),
         ("customer", {"name": "Kim", "phone": "\0"}, "customer.phone"),
         ("customer", [], "customer"),
         ("note", "a\0b", "note"),

@@ -249,7 +249,7 @@ def test_connection_that_dies_within_a_request_is_a_503_and_leaves_nothing_half_
     product = factories.product(installation.business, stock=5)
     body = {
         "items": [{"productId": str(product.pk), "quantity": 2}],
-        "customer": {"name": "Kim", "phone": "1"},
+        "customer": {"name": "Kim", "phone": "+1 555 0100"},
         "deliveryMethod": "PICKUP",
         "paymentMethod": "CASH",
     }

@@ -4,6 +4,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
+from django.contrib import admin
+from django.db.models import DateField
 
 from common.web.errors import is_api_path
 from common.web.methods import methods_of
@@ -24,6 +26,8 @@ DATES = (
     "1969-12-31",
     "0001-01-01T00:00",
     "2026-13-45T10:00",
+    "9999-12-31T23:59:59-14:00",
+    "0001-01-01T00:00:00%2B14:00",
 )
 ODD = ("9" * 30, "%ED%A0%80", "-1", "1e999", "%D9%A1", "x" * 5_000)
 PATHS = ("9" * 30, "%ff", "x" * 5_000, "-1", "%F0%9F%A5%90", "%2e%2e")
@@ -95,7 +99,7 @@ def test_every_page_and_form_is_read_whatever_its_headers_say(sweep: Sweep) -> N
 
 
 @pytest.mark.spec(*RULE)
-@some_or_all((*DATES[:3], *ODD[:1]), (*DATES, *ODD))
+@some_or_all((*DATES[:3], DATES[-2], *ODD[:1]), (*DATES, *ODD))
 def test_odd_values_in_the_query_of_a_page_fail_nothing(sweep: Sweep, values: tuple[str, ...]) -> None:
     for route, subject in sweep:
         if not is_shown(route):
@@ -107,6 +111,22 @@ def test_odd_values_in_the_query_of_a_page_fail_nothing(sweep: Sweep, values: tu
         for name in sorted(names):
             for value in values:
                 sweep.ask(route, subject, "GET", f"{quote(name)}={value}")
+
+
+@pytest.mark.spec(*RULE)
+def test_odd_dates_in_the_query_of_the_administration_fail_nothing(sweep: Sweep) -> None:
+    """Django's lists accept each field of their rows as a filter, whether or not a form offers it."""
+    lists = {f"admin:{m._meta.app_label}_{m._meta.model_name}_changelist": m for m in admin.site._registry}  # noqa: SLF001
+    for route, subject in sweep:
+        if (model := lists.get(route.name)) is None:
+            continue
+        for field in model._meta.get_fields():
+            if isinstance(field, DateField):  # a `DateTimeField` is one, too
+                for value in DATES[-2:]:
+                    sweep.ask(route, subject, "GET", f"{field.name}__gte={value}")
+                for year in ("0", "9999", "9" * 30):
+                    sweep.ask(route, subject, "GET", f"{field.name}__year={year}")
+    assert sweep.asked > 100
 
 
 @pytest.mark.spec(*RULE)

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from django.conf import settings as django_settings
 from django.db import OperationalError, connection
 from django.test import Client, override_settings
 from django.utils import timezone
@@ -63,7 +64,7 @@ BUTTONS = {
     "merchants:place_block", "merchants:product_archive", "merchants:product_delete", "merchants:product_restore",
     "merchants:reconsent", "merchants:remove_block", "merchants:resume", "merchants:review_delete", "merchants:staff_remove",
     "merchants:staff_role",
-    "portal:checks", "portal:delivery_resend", "portal:invitation", "portal:member_remove", "portal:member_role",
+    "portal:checks", "portal:delivery_resend", "portal:invitation", "portal:member_remove", "portal:member_role", "portal:secret_kept",
     "portal:transfer_accept", "portal:transfer_withdraw", "portal:erase_now", "portal:group_resend", "portal:hook_reset",
     "portal:manifest_restore", "portal:test_change", "portal:test_event", "portal:test_install", "portal:test_uninstall", "portal:version_restore",
     "portal:release_move", "portal:take_back",
@@ -496,7 +497,7 @@ def test_form_that_was_sent_after_the_session_ended_is_shown_again_filled(world:
 def test_form_with_an_outdated_token_is_shown_again_filled(world: World, row: Row) -> None:
     browser = world.browser(row, enforce_csrf_checks=True)
     form, before = world.form(browser, row), state()
-    browser.cookies["csrftoken"] = "y" * 32
+    browser.cookies[django_settings.CSRF_COOKIE_NAME] = "y" * 32
     answer = send(browser, form, follow=True, **row.press | world.typed(row.mine))
     assert "Your session was renewed, and nothing is saved yet." in answer.text
     filled_again = form_on(answer, page_of(answer), world.at(row.action), having=row.having)

@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from django.conf import settings as django_settings
 from django.db import transaction
 
 from common.rest.parsers import MAX_BODY
@@ -51,7 +52,7 @@ HEADERS = (
     {"Accept": "application/json;" * 2_000},
     {"Accept-Language": "\xff," * 500},
     {"Accept-Encoding": "\x00"},
-    {"Cookie": "sessionid=\x00; csrftoken=\xff; =; ;;"},
+    {"Cookie": f"{django_settings.SESSION_COOKIE_NAME}=\x00; {django_settings.CSRF_COOKIE_NAME}=\xff; =; ;;"},
     {"Idempotency-Key": ""},
     {"Idempotency-Key": "a\x00b"},
     {"Idempotency-Key": "\xff"},

@@ -103,7 +103,7 @@ def test_order_holds_for_an_order_that_is_placed(app_with: Callable[..., Send], 
     send, out = app_with("write_orders"), factories.product(sandbox, stock=0)
     body = {
         "items": [{"productId": str(out.pk), "quantity": 1}, {"productId": NOTHING, "quantity": 1}],
-        "customer": {"name": "Kim", "phone": "1"},
+        "customer": {"name": "Kim", "phone": "+1 555 0100"},
         "deliveryMethod": "PICKUP",
         "paymentMethod": "CASH",
     }

@@ -8,10 +8,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.db import connection
+from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import resolve
 
+from common.web.forms.stamps import is_form_of_this_address
 from common.web.methods import methods_of
+from tests.by_hand import Page
 from tests.wire.pages import ADMIN_OF_DJANGO, APIS, NOT_SHOWN, ONLY_POST, STORES, Route, Subject
 from tests.wire.sweep import A_MILLION, MILLION, Sweep, largest_limit
 
@@ -40,6 +43,12 @@ NAMED_BY_THE_FORM = {"merchants:add_block", "merchants:place_block", "portal:rev
 OF_SOMEBODY = ("portal/", "merchant/")
 COUNTED = ("portal:", "merchants:", "admin:marketplace_submission_")
 MOST, MOST_OF_AN_APP = 20, 15  # statements of a page
+TYPED = re.compile(r'<textarea\b[^>]*>|<input\b(?=[^>]* type="(?:text|search|email|url|tel|password)")[^>]*>')
+NO_TEXT = re.compile(r' (?:disabled|readonly)\b|inputmode="(?:numeric|decimal)"')
+OF_APPS = {
+    "merchants:embed_settings",
+    "styleguide",
+}  # values of an app's schema, and a page without a purpose
 ASIDE = re.compile(r'SAVEPOINT|^UPDATE "accounts_session" SET "last_seen_at"')  # the latter once a minute
 
 
@@ -87,6 +96,27 @@ def test_page_is_kept_by_no_cache_and_has_a_maximum(sweep: Sweep) -> None:
         sweep.expect(largest_limit(queries) < MILLION, f"shows any number of rows: {route}")
         writes = [query["sql"][:80] for query in queries if WRITES.match(query["sql"])]
         sweep.expect(not writes or route.name in NOTED, f"writes: {route} {writes}")
+    assert sweep.asked > 100
+
+
+@pytest.mark.spec("Contract 15 Doors", "Every text that people or apps send has a maximum")
+def test_every_field_for_text_says_its_maximum(sweep: Sweep) -> None:
+    """Those made by hand in a template and those that a form makes for its object, too. Values of apps' settings have one together."""
+    for route, subject in pages(sweep):
+        if "GET" not in methods_of(route.view) or route.name in ONLY_POST:
+            continue
+        for field in TYPED.findall(sweep.ask(route, subject, "GET").body.decode(errors="replace")):
+            is_limited = "maxlength=" in field or NO_TEXT.search(field)
+            sweep.expect(bool(is_limited) or route.name in OF_APPS, f"{field[:200]}: {route}")
+    assert sweep.asked > 100
+
+
+def test_link_leads_somewhere(sweep: Sweep) -> None:
+    """An empty one is a variable that isn't there, such as one that another block of the template sets."""
+    for route, subject in pages(sweep):
+        if "GET" in methods_of(route.view) and route.name.startswith((*COUNTED, "accounts:")):
+            answer = sweep.ask(route, subject, "GET")
+            sweep.expect(b'href=""' not in answer.body, f"an empty link: {route}")
     assert sweep.asked > 100
 
 
@@ -144,4 +174,27 @@ def test_what_is_another_ones_is_not_found(sweep: Sweep) -> None:
         if route.name in ONLY_POST - NAMED_BY_THE_FORM - BY_A_LINK:
             answer = sweep.ask(route, subject, "POST")
             sweep.expect(answer.status != 404, f"isn't there for its owner: {route}")
+    assert sweep.asked > 100
+
+
+@pytest.mark.spec("Contract 15 Doors", "a form's stamp is good for its own address only")
+def test_form_is_good_for_the_address_that_it_goes_to(sweep: Sweep) -> None:
+    """Asked of what protects, so that no form acts; `test_templates.py` reads what these pages don't show."""
+    for route, subject in pages(sweep):
+        if "GET" not in methods_of(route.view) or route.name in ONLY_POST or not subject.person:
+            continue
+        answer = sweep.ask(route, subject, "GET")
+        if not answer.is_page or route.host == STORES:
+            continue
+        page = Page(sweep.url(route, subject.values), answer.status, answer.body.decode())
+        for form in page.forms:
+            if form.method != "post":
+                continue
+            for to in {form.action, *(button.action for button in form.buttons)}:
+                asked = RequestFactory().post(to, dict(form.fields))
+                asked.user = subject.person
+                sweep.expect(is_form_of_this_address(asked), f"refused at {to}: a form of {route}")
+            elsewhere = RequestFactory().post("/merchant/staff/x/", dict(form.fields))
+            elsewhere.user = subject.person
+            sweep.expect(not is_form_of_this_address(elsewhere), f"good elsewhere: a form of {route}")
     assert sweep.asked > 100

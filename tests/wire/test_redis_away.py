@@ -33,7 +33,8 @@ def use(settings: Any, url: str) -> None:
 
 
 @pytest.fixture(params=["nothing listens", "never answers"])
-def away(request: pytest.FixtureRequest, settings: Any) -> Iterator[str]:
+def away(request: pytest.FixtureRequest, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setattr(cache_server, "TIMEOUT", 0.5)  # as in production
     if request.param == "nothing listens":
         use(settings, f"redis://127.0.0.1:{free_port()}/0")
         yield request.param

@@ -9,11 +9,12 @@ from typing import Any, Final
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import User
 from accounts.sign_in import tokens
 from common.web.methods import methods_of
-from marketplace.enums import AppRole
+from marketplace.enums import AppRole, AppStatus
 from marketplace.models import App
 from marketplace.services import members
 from tests import factories
@@ -50,14 +51,15 @@ PORTAL: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "review": _READ, "submit": _READ_WRITE, "review_message": _READ_WRITE, "withdraw": _READ_WRITE,
     "versions": _READ, "version_restore": _READ_WRITE,
     "release": _READ, "release_move": _WRITE, "take_back": _READ_WRITE,
-    "members": {"GET": ALL, "POST": OWN}, "member_role": {"POST": OWN}, "member_remove": {"GET": ALL, "POST": ALL},
+    "members": {"GET": ALL, "POST": OWN}, "member_role": {"POST": OWN}, "member_remove": {"GET": OWN, "POST": OWN},
+    "secret_kept": _WRITE,
     "transfer": {"GET": OWN, "POST": OWN}, "transfer_withdraw": {"POST": OWN}, "transfer_accept": {"GET": DEVELOP, "POST": DEVELOP},
     "app_delete": {"GET": OWN, "POST": OWN},
 }  # fmt: skip
 
 API: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "app": {"GET": ALL, "PATCH": DEVELOP, "DELETE": OWN}, "client_secret": _WRITE,
-    "members": {"GET": ALL, "POST": OWN}, "member": {"PATCH": OWN, "DELETE": ALL},
+    "members": {"GET": ALL, "POST": OWN}, "member": {"PATCH": OWN, "DELETE": OWN},
     "transfer": {"GET": ALL, "POST": OWN, "DELETE": OWN},
     "manifest": {"GET": ALL, "PUT": DEVELOP}, "check_manifest": {"POST": ALL},
     "release": _READ, "advance_release": _WRITE, "halt_release": _WRITE, "resume_release": _WRITE, "take_back": _WRITE,
@@ -72,7 +74,7 @@ API: Final[dict[str, dict[str, tuple[str, ...]]]] = {
 TABLE: Final = {f"portal:{name}": row for name, row in PORTAL.items()} | {
     f"developer_api:{name}": row for name, row in API.items()
 }
-# A member's own row may be removed by anybody who has one; not anybody else's (`tests/developers/api/test_members.py`).
+# The member here is another one, or none: all may remove their own row (`tests/developers/api/test_members.py`).
 NOTHING: Final = "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a04"
 VALUES: Final = {"slug": "stars", "section": "access", "point": "order.validate", "number": "1", "token": "x"}
 
@@ -143,6 +145,32 @@ def test_every_role_may_do_what_the_table_says(people: dict[str, User], stars: A
                     wrong.append(f"{role} {method} {name}: {answer.status_code}")
     assert not wrong
     assert asked > 500
+
+
+@pytest.mark.long
+@pytest.mark.spec("Contract 9 Precise points", "403 before 404 and 409")
+def test_refusal_of_the_role_comes_before_what_the_state_refuses(
+    people: dict[str, User], stars: App, dana: User, settings: Any
+) -> None:
+    """Here the owner would get a 409 for most calls: the app is in review and suspended, and the member is its owner."""
+    settings.STEP_UP = False
+    App.objects.filter(pk=stars.pk).update(status=AppStatus.PENDING_REVIEW, suspended_at=timezone.now())
+    wrong, asked = [], 0
+    for role in ("DEVELOPER", "VIEWER"):
+        for name, path, view in routes():
+            if name in PERSONAL:
+                continue
+            url = url_of(path.replace("%(member_id)s", str(dana.pk)), stars)
+            for method in sorted(methods(view)):
+                if role not in TABLE[name][method]:
+                    answer = client_for(path, people[role]).generic(
+                        method, url, "[1", content_type=content_type(path)
+                    )
+                    asked += 1
+                    if answer.status_code != 403:
+                        wrong.append(f"{role} {method} {name}: {answer.status_code}")
+    assert not wrong
+    assert asked > 60
 
 
 def content_type(path: str) -> str:

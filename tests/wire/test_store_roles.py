@@ -131,7 +131,7 @@ def ask(
     url, names_object = url_of(path, objects), "%(" in path
     if method == "GET":
         return browser.get(url, {} if names_object else {"store": shop.slug})
-    stamp = Signer(salt=stamps.SALT).sign(f"{person.pk} {shop.pk}")
+    stamp = Signer(salt=stamps.SALT).sign(f"{person.pk} {shop.pk} {url}")
     return browser.post(url, {} if names_object else {stamps.FIELD: stamp})
 
 

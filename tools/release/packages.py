@@ -8,7 +8,7 @@ import tempfile
 from hashlib import sha256
 from pathlib import Path
 
-from developers.sdks.building import tarball, wheel
+from developers.sdks.packages import tarball, wheel
 from tools.release.git import git
 from tools.uv import uv
 

@@ -41,8 +41,10 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def session_of(cast: SimpleNamespace, name: str) -> str:
-    """A new session of a person of the cast. One that waited for its turn may have ended: reviewers' do after half an hour."""
+def session_of(cast: SimpleNamespace, name: str) -> dict[str, str]:
+    """A new session of a person of the cast, as a cookie. One that waited for its turn may have ended: reviewers' do after half an
+    hour."""
+    from django.conf import settings
     from django.test import Client
 
     client = Client()
@@ -51,7 +53,8 @@ def session_of(cast: SimpleNamespace, name: str) -> str:
         session = client.session
         session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
         session.save()
-    return client.cookies["sessionid"].value
+    name = settings.SESSION_COOKIE_NAME
+    return {"name": name, "value": client.cookies[name].value}
 
 
 @contextmanager
@@ -156,9 +159,8 @@ class Camera:
         context = self.browser.new_context(base_url=self.origin, **options)
         if shot.signed_in:
             with ThreadPoolExecutor(1) as beside:  # Django refuses to work in Playwright's thread
-                key = beside.submit(session_of, self.cast, shot.signed_in).result()
-            cookie = {"name": "sessionid", "value": key, "url": self.origin}
-            context.add_cookies([cookie])  # type: ignore[list-item]
+                cookie = beside.submit(session_of, self.cast, shot.signed_in).result()
+            context.add_cookies([cookie | {"url": self.origin}])  # type: ignore[list-item]
         page = context.new_page()
         watch = Watch(page, *self.origins)
         path = shot.path.format(**vars(self.cast))

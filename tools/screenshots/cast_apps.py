@@ -27,6 +27,8 @@ def add_apps(cast: SimpleNamespace) -> None:
     cast.stars = complete(draft(devi, "Loyalty Stars", "loyalty-stars", "loyalty"))
     save_manifest(app=cast.stars, developer=devi, document=full())
     test_install(app=cast.stars, developer=devi)
+    cast.stars.developer_left_at = timezone.now()
+    cast.stars.save(update_fields=["developer_left_at"])
     AppVersion.objects.filter(pk=cast.quotes.approved_version_id).update(**long)
     type(cast.quotes).objects.filter(pk=cast.quotes.pk).update(**long)
     AppTotals.objects.filter(app=cast.quotes).update(installs=1_000_000)

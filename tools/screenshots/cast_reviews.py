@@ -1,4 +1,4 @@
-"""What is added to the demo's reviews: verdicts and messages, a submission that somebody holds, a suspended app, a release with a shadow.
+"""What is added to the demo's reviews: verdicts and messages, a submission that somebody holds, a suspended app, a release in steps.
 
 Like `tools.screenshots.cast`, it imports the project only inside functions.
 """
@@ -37,26 +37,23 @@ def add_reviews(cast: SimpleNamespace) -> None:
         "security": {"verdict": "FAIL", "note": "The Webhook URL did not answer."},
     }
     findings.record_findings(submission=rounds["update"], reviewer=rae, findings=verdicts)
-    of(pk=rounds["update"].pk).update(release="STEPS", shadow=True)
+    of(pk=rounds["update"].pk).update(release="STEPS")
     of(pk=rounds["approved"].pk).update(findings=verdicts, notes="Well made.")
     reviews.take(submission=rounds["held"], reviewer=cast.otto)
     cast.mailer = factories.app(studio, name="Mail Storm", slug="mail-storm", category="marketing")
     factories.submit(cast.mailer, reviewer=rae)
     factories.approve(cast.mailer)
     reviews.suspend(app=cast.mailer, reviewer=rae, reason="Writes to customers who have not asked for it.")
-    cast.shadow = in_shadow(cast.devi, rae)
+    cast.steps = in_steps(cast.devi, rae)
 
 
-def in_shadow(developer: Any, reviewer: Any) -> Any:
-    """An app whose second version is in one of five stores since yesterday, and asked in the shadow of the others, with two wrong answers."""
+def in_steps(developer: Any, reviewer: Any) -> Any:
+    """An app whose second version is in one of five stores since yesterday."""
     from datetime import timedelta
 
     from django.utils import timezone
 
     from config.demo.history.release import figures_until
-    from extensions.enums import CallOutcome
-    from extensions.models import ShadowCall
-    from installations.models import Installation
     from installations.services.approval import follow_all
     from marketplace.models import App, Release
     from marketplace.services.apps import update_app
@@ -77,7 +74,7 @@ def in_shadow(developer: Any, reviewer: Any) -> Any:
         factories.installation(app, shop)
     app = App.objects.get(pk=app.pk)
     update_app(app=app, changes={"version": "2.1.0", "webhook_url": "http://127.0.0.1:9/hooks/new"})
-    second = submit(app=App.objects.get(pk=app.pk), developer=developer, release="STEPS", shadow=True)
+    second = submit(app=App.objects.get(pk=app.pk), developer=developer, release="STEPS")
     version = approve(submission=second, reviewer=reviewer)
     follow_all()
     now = timezone.now()
@@ -85,16 +82,4 @@ def in_shadow(developer: Any, reviewer: Any) -> Any:
         started_at=now - timedelta(hours=22), step_at=now - timedelta(hours=22), watched_from=now - timedelta(hours=22),
         final_health=figures_until(now),
     )  # fmt: skip
-    outside = list(Installation.objects.filter(app=app).exclude(followed_version=version).order_by("id"))
-    wrong = {
-        3: (CallOutcome.UNEXPECTED, 200, "discount: -250 is less than the minimum of 0"),
-        17: (CallOutcome.TIMEOUT, None, ""),
-    }
-    for number in range(60):
-        outcome, status, problem = wrong.get(number, (CallOutcome.ANSWERED, 200, ""))
-        ShadowCall.objects.create(
-            version=version, installation=outside[number % len(outside)], hook_point=HookPoint.DISCOUNTS,
-            called_at=now - timedelta(minutes=20 * (60 - number)), outcome=outcome, http_status=status, problem=problem,
-            duration_ms=2000 if outcome == CallOutcome.TIMEOUT else 120 + number % 9 * 12,
-        )  # fmt: skip
     return app

@@ -211,7 +211,7 @@ class Faults:
         self._load.is_current = True
 
     def restore(self) -> None:
-        """As docs/operations.md has it: the cluster is lost; an empty one gets the backup, the archive and the rest. Half of the
+        """As docs/operations-run.md has it: the cluster is lost; an empty one gets the backup, the archive and the rest. Half of the
         runs restore it to a moment some seconds before.
         """
         if self._chance.random() < 0.5:

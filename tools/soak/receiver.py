@@ -61,7 +61,6 @@ class Arrival:
     at: float  # of `time.monotonic`
     wall: float
     version: str = FIRST  # whose URL it came to
-    is_shadow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,6 @@ class HookCall:
     at: float
     wall: float
     version: str = FIRST
-    is_shadow: bool = False
 
 
 class Receiver:
@@ -149,7 +147,6 @@ class Receiver:
                 at=monotonic(),
                 wall=time(),
                 version=request.match_info.get("version", FIRST),
-                is_shadow="X-Webhook-Shadow" in head,
             )
         )
         return web.json_response(hook_answer(sent["hookPoint"], sent["data"]))

@@ -148,7 +148,6 @@ def _approve(app: object, version: str, url: str) -> None:
             developer=app.developer,
             how_to_test="Place an order.",
             release=ReleaseMode.STEPS,
-            shadow=True,
         )
         reviews.take(submission=submission, reviewer=reviewer)
         reviews.approve(submission=submission, reviewer=reviewer)

@@ -29,7 +29,7 @@ STOPS_WITHIN = 40.0
 # The verdict reads the log of PostgreSQL, whose times would be those of the machine's zone.
 LOG_OF_POSTGRES = {"log_lock_waits": "on", "log_timezone": "UTC"}
 
-# As docs/operations.md has it, now and of the first release, which had no commands of its own for these.
+# As docs/operations-install.md has it, now and of the first release, which had no commands of its own for these.
 COMMANDS = {"web": "manage.py serve", "worker": "manage.py work", "beat": "manage.py schedule"}
 COMMANDS_OF_FIRST_RELEASE = {
     "web": "-m gunicorn config.wsgi --threads 8 --no-control-socket --bind {BIND}",

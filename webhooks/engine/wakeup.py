@@ -1,7 +1,7 @@
 """Wakes the dispatcher of a process that writes to SQLite itself, as the demo does, so that it needn't look so often.
 
-Whatever statement changes deliveries wakes it after its commit. What another process writes, the dispatcher finds within
-`LONGEST_REST`. PostgreSQL's dispatchers have other processes to hear of, and go on looking (docs/decisions/0111).
+Whatever statement changes deliveries wakes it after its commit. The dispatcher finds the rows of other processes within
+`LONGEST_REST`. PostgreSQL's dispatchers have other processes to watch, and go on looking (docs/decisions/0111).
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ _waiting: Final[set[Callable[[], None]]] = set()
 
 
 def is_heard() -> bool:
-    """Whether this process hears of what it writes."""
+    """Whether this process notices its own writes."""
     return connection.vendor == "sqlite"
 
 

@@ -4,9 +4,10 @@ from webhooks.catalogue import CUSTOMER_ERASURE, DATA_ERASURE
 from webhooks.enums import DeliveryStatus, HeldReason
 from webhooks.insight.diagnosis import diagnose
 from webhooks.models import Attempt, Delivery
+from webhooks.queries import DeliveryRow
 
 
-def headline(delivery: Delivery, last: Attempt | None) -> str:
+def headline(delivery: Delivery, last: Attempt | DeliveryRow | None) -> str:
     """The state in one line: "Failing: your endpoint answered 401"."""
     diagnosis = last and diagnose(last.http_status, last.error_class)
     seen = f": {diagnosis.seen}" if diagnosis else ""

@@ -40,11 +40,11 @@ class LastDay:
 
     @property
     def succeeded(self) -> int:
-        return sum(hour.succeeded for hour in self.hours)
+        return sum([hour.succeeded for hour in self.hours])
 
     @property
     def failed(self) -> int:
-        return sum(hour.failed for hour in self.hours)
+        return sum([hour.failed for hour in self.hours])
 
 
 _COUNT: Final = """(

@@ -176,11 +176,11 @@ _PERSON: Data = {
     "properties": {
         "email": {
             "type": ["string", "null"],
-            "description": "Lower-case; null if the store searched for a phone number.",
+            "description": "In small letters, its host in the form xn--; null if the store searched for a phone number.",
         },
         "phone": {
             "type": ["string", "null"],
-            "description": "Without spaces and punctuation; null if the store searched for an e-mail address.",
+            "description": "Digits, after a plus if there is one; null if the store searched for an e-mail address.",
         },
     },
     "required": ["email", "phone"],

@@ -12,7 +12,7 @@ from common.tracing import Trace, current_foreign_trace_id, current_request_id
 from installations.models import Installation
 from marketplace.models import App
 from webhooks.endpoints import EndpointField
-from webhooks.enums import DeliveryStatus, HeldReason
+from webhooks.enums import FAILING, DeliveryStatus, HeldReason
 from webhooks.fields import DeliveryIdField, EventTypeField, InstallationsField
 from webhooks.models.webhooks import DispatcherSlot, Webhook
 
@@ -85,9 +85,7 @@ class Event(models.Model):
 
 # PENDING and RETRYING rows, and no others, have a due time. SQLite uses a partial index only for conditions like these.
 _CLAIMABLE = models.Q(due_at__isnull=False, lease_until=None)
-_FAILED = models.Q(status__in=(DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED)) & ~models.Q(
-    event_type="webhook.test"
-)
+_FAILED = models.Q(status__in=FAILING) & ~models.Q(event_type="webhook.test")
 
 
 class Delivery(models.Model):
@@ -230,13 +228,19 @@ class DailyDeliveryCount(models.Model):
     app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="+", db_index=False)
     date = models.DateField(db_index=True)
     successful = models.PositiveIntegerField()
-    failed = models.PositiveIntegerField()
+    failed = models.PositiveIntegerField()  # with those that are being retried
+    retrying = models.PositiveIntegerField(default=0, db_default=0)
     answered = models.PositiveIntegerField()
     duration_ms = models.PositiveBigIntegerField(help_text="Sum over the answered attempts.")
     hours = models.JSONField(
         default=dict,
         db_default={},
-        help_text="The four figures of each UTC hour that has any, by its number from 0 to 23.",
+        help_text="The five figures and the latencies of each UTC hour that has any, by its number from 0 to 23.",
+    )
+    latencies = models.JSONField(
+        default=dict,
+        db_default={},
+        help_text="How many of the answered attempts took so many milliseconds, in the steps of `counting.STEPS`.",
     )
 
     class Meta:

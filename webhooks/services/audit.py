@@ -1,10 +1,10 @@
 """Looks for rows whose counterpart is missing: no database constraint leads into a partitioned table, or from a delivery.
 
 Each night it looks at the rows since the last audit, and at those that are 8 and 29 days old. So each row is looked at on the day
-after it was written, a week later, and before it ends. Each statement reads a day. What is found is logged, and shown at
+after it was written, a week later, and before it ends. Each statement reads a day. Findings are logged, and shown at
 `/metrics`.
 
-docs/operations.md names the columns without a constraint that it leaves out, and why.
+docs/operations-run.md names the columns without a constraint that it leaves out, and why.
 """
 
 import logging

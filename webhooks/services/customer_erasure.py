@@ -1,7 +1,7 @@
 """Asks apps to erase one customer's data (contract, section 12), and blanks what events and deliveries hold of the person.
 
 Each app that could read the person's orders or reviews gets an event of its own, since what it may know differs. It is
-due at once. What endpoints answered, and what inboxes received, is blanked with each delivery's end. All deliveries share the
+due at once. Responses of endpoints, and bodies in inboxes, are blanked with each delivery's end. All deliveries share the
 event's data, so of one that has ended the data is shown without the customer (`messages.message`), and with the last one the row
 itself is blanked.
 """
@@ -18,6 +18,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from accounts.models import Business
+from common.db.rows import for_each
 from common.times import iso
 from installations.models import Installation
 from installations.past_access import scopes_since
@@ -73,7 +74,7 @@ def ask_apps(
 def _readers(business: Business, since: datetime) -> list[tuple[Installation, set[str]]]:
     """Of each app the newest installation, with all scopes that it and earlier ones have had from `since` on.
 
-    What the app has erased with all data of the store is over. An app that was installed again is asked with the secret
+    Data that the app has erased with all data of the store isn't asked for again. An app that was installed again is asked with the secret
     that it has now.
     """
     rows = Installation.objects.with_app().filter(business=business).defer("webhook_secret")
@@ -130,7 +131,7 @@ def update_states(*, now: datetime) -> int:
 
     Run by beat. Safe to repeat, and to run twice at once. Each is tried, whatever becomes of another.
     """
-    return sum(_settled(each, now) for each in _to_settle(now))
+    return for_each(_to_settle(now), lambda pk: _settle(pk, now), task="follow_erasures")
 
 
 def _to_settle(now: datetime) -> list[UUID]:
@@ -157,14 +158,6 @@ def _to_settle(now: datetime) -> list[UUID]:
 def _of_whole_store(installation: Any) -> QuerySet[Erasure]:
     """An app that has confirmed the erasure of all the store's data needn't be asked any more."""
     return Erasure.objects.of_businesses().filter(installation=installation, state=ErasureState.CONFIRMED)
-
-
-def _settled(erasure_id: UUID, now: datetime) -> bool:
-    try:
-        return _settle(erasure_id, now)
-    except Exception:
-        log.exception("The erasure %s couldn't follow its deliveries; it will be tried again.", erasure_id)
-        return False
 
 
 @transaction.atomic

@@ -6,6 +6,7 @@ extra. A missed or repeated run does no harm. It begins with what failed, so web
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -15,8 +16,9 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
+from common.db.rows import for_each
 from webhooks import catalogue, health
-from webhooks.enums import DeliveryStatus, HeldReason, Stage
+from webhooks.enums import FAILING, DeliveryStatus, HeldReason, Stage
 from webhooks.models import Attempt, Delivery, Webhook
 from webhooks.services.deliveries import hold_waiting
 
@@ -34,12 +36,16 @@ def judge_webhooks(*, now: datetime | None = None) -> int:
     """
     now = now or timezone.now()
     ids = list(suspects(now).order_by("pk").values_list("pk", flat=True))
-    for start in range(0, len(ids), BATCH):
-        note_health(ids=ids[start : start + BATCH], now=now)
-    failed = [(webhook, health.GONE) for webhook in _gone()] + [
-        (webhook, health.FAILED) for webhook in _failed(now)
-    ]
-    return sum(disable(webhook=webhook, reason=reason, now=now) for webhook, reason in failed)
+    batches = (ids[start : start + BATCH] for start in range(0, len(ids), BATCH))
+    for_each(batches, lambda batch: note_health(ids=batch, now=now), task="judge_webhooks")
+    return sum(
+        for_each(rows, partial(_disable, reason=reason, now=now), task="judge_webhooks")
+        for reason, rows in ((health.GONE, _gone()), (health.FAILED, _failed(now)))
+    )
+
+
+def _disable(webhook: Webhook, reason: str, now: datetime) -> bool:
+    return disable(webhook=webhook, reason=reason, now=now)
 
 
 @transaction.atomic
@@ -138,7 +144,7 @@ def _failing(webhooks: QuerySet[Webhook]) -> QuerySet[Webhook]:
     failed = Attempt.objects.filter(
         Q(delivery__finished_at=None) | Q(delivery__finished_at__gt=OuterRef("after")),
         delivery__webhook=OuterRef("pk"),
-        delivery__status__in=(DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED),
+        delivery__status__in=FAILING,
         attempted_at__gt=OuterRef("after"),
     ).exclude(delivery__event_type=catalogue.WEBHOOK_TEST)
     first = failed.order_by().values("delivery__webhook").annotate(first=Min(_MADE)).values("first")

@@ -6,20 +6,19 @@ confirmed. Locks are acquired in the order erasure, webhook, delivery.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from typing import Final
 from uuid import UUID
 
 import orjson
-from django.conf import settings
-from django.core.mail import mail_admins
 from django.db import transaction
 from django.db.models import Case, Exists, F, OuterRef, QuerySet, Subquery, Value, When
 from django.utils import timezone
 
 from accounts.models import Business
+from common.db.rows import for_each
 from common.errors import Conflict
 from common.observability.objectives import ERASURES
 from common.times import iso
@@ -162,9 +161,9 @@ def update_states(*, now: datetime | None = None) -> int:
     Run by beat. Safe to repeat, and to run at the same time as another run or a re-install.
     """
     now = now or timezone.now()
-    moved = [erasure_id for erasure_id in _to_move(now) if _settle(erasure_id)]
+    moved = for_each(_to_move(now), lambda pk: _settle(pk), task="follow_erasures")
     _alarm(now)
-    return len(moved)
+    return moved
 
 
 def _to_move(now: datetime) -> list[UUID]:
@@ -222,7 +221,7 @@ def _move_on(erasure: Erasure, state: ErasureState, attempts: Sequence[Attempt])
     _move(erasure, state, at, note)
     count_outcome(state)
     if state in erasure_mails.NEWS:
-        transaction.on_commit(partial(erasure_mails.mail_merchant, erasure.pk))
+        erasure_mails.mail_merchant(erasure.pk)
     if state == ErasureState.OVERDUE:
         log.error("%s, due %s, was not confirmed by any attempt. %s.", erasure, iso(erasure.due_at), note)
 
@@ -258,32 +257,12 @@ def _move(erasure: Erasure, state: ErasureState, at: datetime, note: str = "") -
 # Operators
 
 
+@transaction.atomic
 def _alarm(now: datetime) -> None:
-    """Mail the administrators about newly overdue erasures. A mail that fails is retried the next time."""
     overdue = Erasure.objects.filter(state=ErasureState.OVERDUE, alarmed_at=None)
     news = list(_with_names(overdue)[:BATCH])
-    if not news:
-        return
-    try:
-        mail_admins(f"{len(news)} data erasures are not confirmed", _letter(news))
-    except OSError as error:  # includes smtplib's errors
-        log.warning("Administrators could not be notified of overdue data erasures: %s", error)
-        return
-    overdue.filter(id__in=[erasure.pk for erasure in news]).update(alarmed_at=now)
-
-
-def _letter(overdue: Iterable[Erasure]) -> str:
-    lines = [
-        f"- {erasure.installation.app.slug} for {erasure.installation.business.slug}, due {iso(erasure.due_at)}"
-        f"{'' if erasure.customer_id is None else ', of one customer'}"
-        for erasure in overdue
-    ]
-    address = f"{settings.BASE_URL}/admin/webhooks/erasure/?state__exact={ErasureState.OVERDUE}"
-    return "\n".join(
-        ["These apps were asked to erase a business's or a customer's data and have not confirmed it:", "", *lines, "",
-         "Contact their developers, then resend the request (a customer's can't be: nothing is kept of the person):",
-         address]
-    )  # fmt: skip
+    if news and overdue.filter(id__in=[erasure.pk for erasure in news]).update(alarmed_at=now):
+        erasure_mails.alarm(news)
 
 
 @transaction.atomic

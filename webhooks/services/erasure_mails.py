@@ -1,6 +1,6 @@
-"""Mails the owner and the managers of a store how a data erasure ended: confirmed, not confirmed, or not sent."""
+"""Mails how a data erasure ended: to the owner and the managers of the store, and to administrators if it isn't confirmed."""
 
-import logging
+from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
@@ -9,14 +9,15 @@ from django.utils import timezone
 
 from accounts.access import people_of
 from accounts.enums import MailKind
-from accounts.services.profile import wants_mail
-from common.mails.letters import letter
+from accounts.models import User
+from accounts.services.outbox import post, post_each
+from common.mails.letters import Letter, letter, platform_frame
+from common.mails.parts import MailPart
+from common.times import iso
 from installations.models import with_versions
 from stores.letterhead import merchant_frame
 from webhooks.enums import ErasureState
 from webhooks.models import Erasure
-
-log = logging.getLogger(__name__)
 
 NEWS: Final = {
     ErasureState.CONFIRMED: "{app} erased the data of {business}",
@@ -26,17 +27,13 @@ NEWS: Final = {
 
 
 def mail_merchant(erasure_id: UUID) -> None:
-    """Nothing for a sandbox store, whose developer sees it in the portal. A failing mail server is logged: the receipt has
-    it all."""
+    """For the transaction that moves the erasure. Nothing for a sandbox store, whose developer sees it in the portal."""
     rows = Erasure.objects.select_related(
         *with_versions("installation__"), "installation__business__owner"
     ).defer("installation__webhook_secret")
     erasure = rows.get(pk=erasure_id)
     installation, business = erasure.installation, erasure.installation.business
     if business.is_sandbox:
-        return
-    wanted = [each for each in people_of([business])[business.pk] if wants_mail(each, MailKind.ERASURES)]
-    if not wanted:
         return
     app = installation.app_fields
     context = {
@@ -46,16 +43,40 @@ def mail_merchant(erasure_id: UUID) -> None:
         "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/receipt/",
     }
     subject = NEWS[ErasureState(erasure.state)].format(app=app.name, business=business.name)
-    for person in wanted:
+
+    def write(person: User) -> Letter:
         with timezone.override(business.timezone):
-            mail = letter(
+            return letter(
                 subject=subject,
                 to=person.email,
                 template="webhooks/mail/erasure.txt",
                 context=context,
                 frame=merchant_frame(business),
             )
-        try:
-            mail.send()
-        except Exception as error:  # its text names the address
-            log.error("A merchant of installation %s got no mail: %s", installation.pk, type(error).__name__)
+
+    post_each(people_of([business])[business.pk], write, kind=MailKind.ERASURES)
+
+
+def alarm(overdue: Sequence[Erasure]) -> None:
+    """Mail the administrators which apps haven't confirmed. For the transaction that marks these erasures."""
+    said = [
+        MailPart(
+            "paragraph",
+            "These apps were asked to erase a business's or a customer's data and have not confirmed it:",
+        )
+    ]
+    for erasure in overdue:
+        names = f"{erasure.installation.app.slug} for {erasure.installation.business.slug}"
+        of_customer = "" if erasure.customer_id is None else ", of one customer"
+        said.append(MailPart("point", f"{names}, due {iso(erasure.due_at)}{of_customer}"))
+    said.append(
+        MailPart(
+            "paragraph",
+            "Contact their developers, then resend the request. A customer's can't be resent: nothing is kept of the person.",
+        )
+    )
+    page = f"{settings.BASE_URL}/admin/webhooks/erasure/?state__exact={ErasureState.OVERDUE}"
+    said.append(MailPart("button", page, "Open the erasures"))
+    subject = f"{settings.EMAIL_SUBJECT_PREFIX}{len(overdue)} data erasures are not confirmed"
+    for _, address in settings.ADMINS:
+        post(Letter(subject, address, said, platform_frame()), kind="overdue-erasures")

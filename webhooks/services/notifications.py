@@ -1,9 +1,7 @@
 """Mails developers about failing webhooks: after 24 hours, after 48 hours, and when one is disabled."""
 
-import logging
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from itertools import groupby
 from typing import Final
 from uuid import UUID
@@ -14,15 +12,15 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.enums import MailKind
-from accounts.services.profile import wants_mail
-from common.mails.letters import letter
+from accounts.models import User
+from accounts.services.outbox import post_each
+from common.db.rows import for_each
+from common.mails.letters import Letter, letter
 from marketplace.access import people_to_notify
 from marketplace.models import App
 from webhooks import health
 from webhooks.enums import Stage
 from webhooks.models import Webhook
-
-log = logging.getLogger(__name__)
 
 # Installations of one app share its Webhook URL, and thousands of them may begin to fail within an hour.
 ONE_MAIL_PER_APP_IN: Final = timedelta(hours=1)
@@ -30,15 +28,13 @@ LISTED: Final = 20  # webhooks in one mail
 
 
 def notify_developers(*, now: datetime | None = None) -> int:
-    """Mail developers about webhooks that have reached a new stage. Returns the number of mails.
+    """Mail developers about webhooks that have reached a new stage. Returns the number of apps.
 
-    Each app gets at most one mail an hour, about all of its webhooks. The stage is saved first and the mail sent on
-    commit, so no developer is notified twice. If the mail server fails, that is logged, and the portal still shows
-    the state.
+    Each app gets at most one mail an hour, about all of its webhooks. The stage is saved with the mail in one transaction.
     """
     now = now or timezone.now()
     apps = unnotified(now).order_by().values_list("installation__app", flat=True).distinct()
-    return sum(_notify(app_id, now) for app_id in list(apps))
+    return for_each(list(apps), lambda app_id: _notify(app_id, now), task="notify_developers")
 
 
 def unnotified(now: datetime) -> QuerySet[Webhook]:
@@ -67,7 +63,7 @@ def _notify(app_id: UUID, now: datetime) -> bool:
     for webhook in news:
         webhook.notified_stage, webhook.notified_at = health.stage(webhook, now), now
     Webhook.objects.bulk_update(news, ["notified_stage", "notified_at"], batch_size=500)
-    transaction.on_commit(partial(_mail, app, news))
+    _mail(app, news)
     return True
 
 
@@ -81,14 +77,12 @@ def _mail(app: App, webhooks: Sequence[Webhook]) -> None:
         "page": f"{settings.BASE_URL}/portal/apps/{app.slug}/{'webhooks' if disabled else 'deliveries'}/",
     }
     subject = f"{app.name}: webhooks {'have been disabled' if disabled else 'are failing'}"
-    for person in people_to_notify(app):
-        if not wants_mail(person, MailKind.FAILING_WEBHOOKS):
-            continue
+
+    def write(person: User) -> Letter:
         said = context | {"person": person}
-        try:
-            letter(subject=subject, to=person.email, template="webhooks/mail/health.txt", context=said).send()
-        except Exception:
-            log.exception("A developer of %s could not be notified about its webhooks.", app.slug)
+        return letter(subject=subject, to=person.email, template="webhooks/mail/health.txt", context=said)
+
+    post_each(people_to_notify(app), write, kind=MailKind.FAILING_WEBHOOKS)
 
 
 def _groups(webhooks: Iterable[Webhook]) -> list[tuple[Stage, list[Webhook]]]:

@@ -72,7 +72,7 @@ class _Listener(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Listeners:
-    """Who hears an event: of the installations of which `column` is the value `of`."""
+    """The receivers of an event: of the installations of which `column` is the value `of`."""
 
     event_type: str
     column: str

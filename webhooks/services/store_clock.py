@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 
 from accounts.models import Business
 from webhooks.enums import WAITING, ErasureState, Pace
@@ -46,16 +46,22 @@ def bring_forward(*, business: Business, by: timedelta, now: datetime) -> Became
 
 
 def _erasures(business: Business, by: timedelta, now: datetime) -> QuerySet[Erasure]:
-    """Move those that wait, and return those that are due now. Their event happens now: a body keeps real time."""
+    """Move those that wait, and return those that are due now. Their event happens now: a body keeps real time.
+
+    One that was sent is DUE until `services.erasure.update_states` has read its deliveries.
+    """
     waiting = Erasure.objects.of_businesses().filter(installation__business=business, state=ErasureState.DUE)
     waiting.update(due_at=F("due_at") - by)
-    due = waiting.filter(due_at__lte=now)
+    unsent = Delivery.objects.filter(
+        event=OuterRef("event"), status__in=WAITING, attempt_count=0, lease_until=None
+    )
+    due = waiting.filter(Exists(unsent), due_at__lte=now)
     Event.objects.filter(pk__in=due.values("event"), occurred_at__gt=now).update(occurred_at=now)
     return due
 
 
 def _one_at_a_time(business: Business) -> None:
-    """What is due comes in its order at each of the store's endpoints. The engine gives a silent one a single attempt at once."""
+    """Due deliveries come in their order at each of the store's endpoints. The engine gives a silent one a single attempt at once."""
     endpoints = (
         Webhook.objects.kept().filter(installation__business=business).values_list("endpoint", flat=True)
     )

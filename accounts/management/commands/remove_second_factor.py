@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from accounts.models import User, normalize_email
+from accounts.models import User
 from accounts.services import second_factor
 
 
@@ -15,7 +15,7 @@ class Command(BaseCommand):
         parser.add_argument("email")
 
     def handle(self, *args: Any, email: str, **options: Any) -> None:
-        user = User.objects.filter(email=normalize_email(email)).first()
+        user = User.objects.with_email(email)
         if user is None:
             raise CommandError(f"No account has the address {email}.")
         if not second_factor.remove(user=user):

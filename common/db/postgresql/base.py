@@ -4,13 +4,16 @@ import select
 from typing import Any, ClassVar, Final
 
 import psycopg
-from django.db import DEFAULT_DB_ALIAS
+from django.conf import settings
 from django.db.backends.postgresql import base
 from psycopg.errors import ConnectionTimeout
 
 from common.processes.circuit import Circuit
+from common.visits import current
 
 READ_ONLY: Final = ("in_hot_standby", "default_transaction_read_only")
+# A page's statements read few rows, and to start workers for them takes longer than to read.
+IN_REQUESTS: Final = "-c lock_timeout=1s -c statement_timeout=5s -c max_parallel_workers_per_gather=0"
 PAUSE: Final = 2.0  # seconds without a try to connect, after one that was not answered
 
 
@@ -44,7 +47,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
     health_check_done: bool
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Where people wait, only one of a process's threads waits for a server that doesn't answer."""
+        """Where people wait, only one of a process's threads waits for a server that doesn't answer.
+
+        Sessions of requests wait a second for a lock and five for a statement. A pooler sees to that for its own.
+        """
+        if current() is not None and settings.DATABASE_POOLER != "transaction":
+            conn_params = conn_params | {"options": f"{IN_REQUESTS} {conn_params.get('options', '')}"}
         if not self.answers_within:
             return super().get_new_connection(conn_params)
         with self._circuit().asking(ConnectionTimeout):
@@ -63,10 +71,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def close_if_unusable_or_obsolete(self) -> None:
         """Before and after each request and task: also close a session that can only read.
 
-        In a failover, the address may have led to a standby when the session began, and lead to the primary by now. Sessions
-        of the replica are kept.
+        In a failover, the address may have led to a standby when the session began, and lead to the primary by now.
         """
-        if self.alias == DEFAULT_DB_ALIAS and self._reads_only():
+        if self._reads_only():
             self.close()
         super().close_if_unusable_or_obsolete()
 

@@ -8,8 +8,11 @@ from typing import Any, Final
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator
 from django.forms import BoundField, Field, FileField
 from django.utils.functional import cached_property
+
+from common import lengths
 
 CONFLICT: Final = 409
 SHOWN: Final = "shown"
@@ -20,11 +23,11 @@ EMPTY: Final = "Nothing"
 class EditForm(forms.Form):
     """The page has a digest of each value that it shows. A field counts as changed if what was typed differs from that.
 
-    What others changed meanwhile stays, and where the same field was changed, `show_conflicts` shows both. A form without digests,
+    Fields that others changed meanwhile stay, and where the same field was changed, `show_conflicts` shows both. A form without digests,
     such as a program's, is compared with what is saved now.
     """
 
-    shown = forms.CharField(required=False, widget=forms.HiddenInput)
+    shown = forms.CharField(required=False, max_length=lengths.JSON, widget=forms.HiddenInput)
 
     def get_initial_for_field(self, field: Field, field_name: str) -> Any:
         if field_name == SHOWN:
@@ -35,6 +38,16 @@ class EditForm(forms.Form):
     @cached_property
     def changed_data(self) -> list[str]:
         return [name for name in self._seen() if self._is_changed(name)]
+
+    def full_clean(self) -> None:
+        """A text from before there was a maximum stays, unless it is changed."""
+        if self.is_bound:
+            for name in set(self._seen()) - set(self.changed_data):
+                kept = self.fields[name].validators
+                self.fields[name].validators = [
+                    each for each in kept if not isinstance(each, MaxLengthValidator)
+                ]
+        super().full_clean()
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -87,7 +100,7 @@ class EditForm(forms.Form):
 
 
 def show_theirs(form: forms.Form, name: str, words: str) -> None:
-    """An error at a field that somebody else changed, with what is saved now under it (`forms/help_and_errors.html`)."""
+    """An error at a field that somebody else changed, with what is saved now under it (`help_and_errors`)."""
     form.fields[name].theirs = words or EMPTY  # type: ignore[attr-defined]
     form.status = CONFLICT  # type: ignore[attr-defined]
     form.add_error(name, MEANWHILE)

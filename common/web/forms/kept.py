@@ -1,6 +1,6 @@
 """Forms that came in vain are shown again, filled: those sent after their session had ended, and those with an old CSRF token.
 
-What was typed waits in the browser's session, encrypted, for an hour and for the person to whom the form had been shown. Nothing is
+The typed text waits in the browser's session, encrypted, for an hour and for the person to whom the form had been shown. Nothing is
 done with it before that person presses the button again. Passwords, secrets and files are not kept (docs/decisions/0091).
 """
 
@@ -9,12 +9,13 @@ import re
 import zlib
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, resolve_url
@@ -23,6 +24,7 @@ from common.db.fields import cipher
 from common.errors import NotAllowed, TooManyRequests
 from common.web.forms.stamps import FIELD, stamp_of
 from common.web.limits.auth_limits import limit
+from common.web.limits.person_limits import count_request
 from common.web.methods import methods_of
 from common.web.own_pages import is_own_page
 
@@ -41,6 +43,10 @@ RENEWED: Final = (
 )
 RENEWED_BUTTON: Final = "Your session was renewed, and nothing has happened yet. Press the button again."
 FILES: Final = "Choose your files again."
+TOO_MANY: Final = (
+    "You sent too many forms in a minute, and this one isn’t saved yet. Check it and press its button again."
+)
+KEPT: Final = "Then open the page again: what you typed is kept for an hour."
 OF_ANOTHER: Final = (
     "This page was opened with another account than the one that is signed in now. Nothing was saved."
 )
@@ -99,6 +105,17 @@ def asked_again(request: HttpRequest, why: str) -> HttpResponse | None:
     """For a form of the person who is signed in that can't be saved as it is: its page, filled, and why. None if it can't be kept."""
     is_kept = not _is_button(request) and _keep(request, str(request.user.pk), why)
     return redirect(_page_of(request)) if is_kept else None
+
+
+def count_form(request: HttpRequest) -> None:
+    """Count a form of the person who is signed in. Raises `TooManyRequests`; its page then has what was typed."""
+    person = cast(AbstractBaseUser, request.user)
+    try:
+        count_request(person)
+    except TooManyRequests as error:
+        if not _is_button(request) and _keep(request, str(person.pk), TOO_MANY):
+            error.message += f" {KEPT}"
+        raise
 
 
 def require_same_person(request: HttpRequest) -> None:

@@ -11,10 +11,12 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from common.errors import Conflict, Invalid, NotFound, ServiceError
+from common.errors import ERROR_CODE_HEADER, Conflict, Invalid, NotFound, ServiceError, Unavailable
+from common.rest.errors import held_up
 from common.web.forms import one_time
 
 UNPROCESSABLE: Final = 422
@@ -32,7 +34,7 @@ def saved(
 ) -> HttpResponse | None:
     """What `save` answers, once the form was sent and is right; else None, and the form has what is wrong.
 
-    What a service refuses becomes an error of the form (`add_service_errors`). A `OneTimeForm` is saved once: `again` answers when
+    A refusal of a service becomes an error of the form (`add_service_errors`). A `OneTimeForm` is saved once: `again` answers when
     it is sent once more, with the time of the first.
     """
     if not may_save(request, form):
@@ -44,16 +46,34 @@ def saved(
     except NotFound:
         raise
     except ServiceError as error:
-        add_service_errors(form, error, names=names, conflict=conflict)
-        form.refusal = error
-        is_of_field = isinstance(error, Invalid) or (conflict and isinstance(error, Conflict))
-        form.status = UNPROCESSABLE if is_of_field else error.status
+        refuse(form, error, names=names, conflict=conflict)
+    except OperationalError as error:
+        refuse(form, held_up(error))
     return None
 
 
+def refuse(
+    form: Any, error: ServiceError, *, names: Mapping[str, str] | None = None, conflict: str | None = None
+) -> None:
+    """Have `form_page` show the form with what a service refuses, and with the status that says so."""
+    add_service_errors(form, error, names=names, conflict=conflict)
+    form.refusal = error
+    is_of_field = isinstance(error, Invalid) or (conflict and isinstance(error, Conflict))
+    form.status = UNPROCESSABLE if is_of_field else error.status
+
+
 def may_save(request: HttpRequest, form: Any) -> bool:
-    """Whether the form was sent now, is right, and overwrites nothing that its page didn't show."""
-    return request.method == "POST" and form.is_valid() and not form_conflicts(form)
+    """Whether the form was sent now, is right, and overwrites nothing that its page didn't show.
+
+    One that can't be looked at now, such as a picture without a place to decode it, gets that as its error.
+    """
+    if request.method != "POST":
+        return False
+    try:
+        return form.is_valid() and not form_conflicts(form)
+    except Unavailable as busy:
+        refuse(form, busy)
+        return False
 
 
 def form_conflicts(form: Any) -> bool:
@@ -70,9 +90,13 @@ def form_page(
     response = render(
         request, template, context, status=getattr(form, "status", UNPROCESSABLE) if failed else 200
     )
-    if refusal := getattr(form, "refusal", None):
-        for name, value in refusal.headers.items():
-            response[name] = value
+    return with_headers(response, form.refusal) if hasattr(form, "refusal") else response
+
+
+def with_headers(response: HttpResponse, refusal: ServiceError) -> HttpResponse:
+    """The response, with what the error says beside its text: when to try again."""
+    for name, value in {ERROR_CODE_HEADER: refusal.code, **refusal.headers}.items():
+        response[name] = value
     return response
 
 

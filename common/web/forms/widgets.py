@@ -1,15 +1,142 @@
 """Renders forms with one field template for the whole site (templates/forms/), and defines a few widgets."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
 
 from django import forms
 from django.forms.renderers import TemplatesSetting
+from django.utils.choices import BaseChoiceIterator
+from django.utils.html import escape, format_html, format_html_join
+from django.utils.safestring import SafeString
+
+# A value with its label, or a name with a group of such.
+Choices = Iterable[tuple[str, Any]]
+LISTS_KEPT: Final = 64  # of some 10 kB, the longest of 30
 
 
 class FormRenderer(TemplatesSetting):
     form_template_name = "forms/form.html"
     field_template_name = "forms/field.html"
+
+    def render(self, template_name: str, context: dict[str, Any], request: Any = None) -> str:
+        """The widgets of nearly all fields are written here as Django's templates write them, which include one another
+        and look at each attribute twice.
+        """
+        kind = template_name.removeprefix("django/forms/widgets/").removesuffix(".html")
+        if (kind in _OPTIONS and not context["widget"]["wrap_label"]) or kind in _INPUTS:
+            return _input(context["widget"])
+        if kind == "select":
+            return _select(context["widget"])
+        return super().render(template_name, context, request)
+
+
+_INPUTS: Final = frozenset(
+    ["checkbox", "date", "datetime", "email", "file", "hidden", "number", "password", "text", "url"]
+)
+_OPTIONS: Final = frozenset(["checkbox_option", "radio_option"])
+OPTION: Final = '<option value="{}"{}>{}</option>'
+GROUP: Final = '<optgroup label="{}">{}</optgroup>'
+
+
+def _input(widget: dict[str, Any]) -> SafeString:
+    value = widget["value"]
+    return format_html(
+        '<input type="{}" name="{}"{}{}>',
+        widget["type"],
+        widget["name"],
+        "" if value is None else format_html(' value="{}"', value),
+        _attributes(widget["attrs"]),
+    )
+
+
+def _select(widget: dict[str, Any]) -> SafeString:
+    """A `LongSelect` has its options written already."""
+    options = widget["options"] if "options" in widget else _groups(widget["optgroups"])
+    written = '<select name="{}"{}>{}</select>'
+    return format_html(written, widget["name"], _attributes(widget["attrs"]), options)
+
+
+def _groups(groups: Iterable[tuple[str | None, Iterable[dict[str, Any]], int]]) -> SafeString:
+    parts = []
+    for name, choices, _ in groups:
+        inside = format_html_join("\n", OPTION, map(_parts, choices))
+        parts.append(format_html(GROUP, name, inside) if name else inside)
+    return format_html_join("", "{}", ((each,) for each in parts))
+
+
+def _parts(choice: dict[str, Any]) -> tuple[Any, SafeString, Any]:
+    return choice["value"], _attributes(choice["attrs"]), choice["label"]
+
+
+def _attributes(attrs: dict[str, Any]) -> SafeString:
+    return format_html_join(
+        "",
+        " {}{}",
+        (
+            (name, "" if value is True else format_html('="{}"', value))
+            for name, value in attrs.items()
+            if value is not False
+        ),
+    )
+
+
+class _Listed(BaseChoiceIterator):
+    """Choices as they were given, or a function that gives them."""
+
+    def __init__(self, choices: Choices | Callable[[], Choices]) -> None:
+        self._choices = choices if callable(choices) else tuple(map(_hashable, choices))
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return iter(self._choices() if callable(self._choices) else self._choices)
+
+    def __deepcopy__(self, memo: object) -> "_Listed":
+        return self
+
+
+def _hashable(choice: tuple[str, Any]) -> tuple[str, Any]:
+    return (choice[0], tuple(choice[1])) if isinstance(choice[1], list) else choice
+
+
+class LongSelect(forms.Select):
+    """Its options are written once for each list and choice in it."""
+
+    def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
+        context = forms.Widget.get_context(self, name, value, attrs)
+        context["widget"]["options"] = _options(tuple(self.choices), context["widget"]["value"][0])
+        return context
+
+
+@lru_cache(maxsize=LISTS_KEPT)
+def _options(choices: tuple[tuple[str, Any], ...], chosen: str) -> SafeString:
+    parts = []
+    for value, label in choices:
+        if isinstance(label, tuple):
+            parts.append(format_html(GROUP, value, _options(label, chosen)))
+        else:
+            parts.append(_option(value, label, " selected" if value == chosen else ""))
+    return format_html_join("\n", "{}", ((each,) for each in parts))
+
+
+def _option(value: str, label: str, mark: str) -> SafeString:
+    """Escaped whatever it is: a list that somebody typed equals one that is safe."""
+    return format_html(OPTION, value, mark, escape(label))
+
+
+class LongChoiceField(forms.ChoiceField):
+    """A drop-down of dozens of choices: pairs of texts, or groups of them, or a function that gives tuples of these. Django would look
+    at each one for groups and functions and copy it whenever a form is made.
+    """
+
+    widget = LongSelect
+
+    @property
+    def choices(self) -> Any:
+        return self._choices
+
+    @choices.setter
+    def choices(self, value: Choices | Callable[[], Choices]) -> None:
+        self._choices = self.widget.choices = _Listed(value)
 
 
 class DescribedChoices(forms.widgets.ChoiceWidget):

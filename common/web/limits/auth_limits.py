@@ -73,6 +73,11 @@ def limit_failures(group: str, *, key: str, per_window: int) -> None:
     _ask(group, lambda counts: counts.count(_bucket(total, key), int(time.time()), REMEMBERED))
 
 
+def limit_in(group: str, *, key: str, most: int, seconds: int) -> None:
+    """Count one for `key` in a window of so many seconds. Raises `TooManyRequests` above the most."""
+    _count(group, key, most, seconds)
+
+
 def forget_failures(group: str, *, key: str) -> None:
     """Forget all failures of `key`."""
     _ask(group, lambda counts: counts.forget(_bucket(group, key), _bucket(f"{group}-total", key)))

@@ -164,11 +164,6 @@ def consume(bucket: str, *, limit: int, window: int = WINDOW) -> RateState:
         count, ends = counter().count(bucket, now, window)
     except redis.RedisError as error:
         NOT_LIMITED.labels(bucket.partition(":")[0]).inc()
-        # A warning for each failed command, but not for those that the circuit breaker skipped.
-        log.log(
-            logging.DEBUG if isinstance(error, cache_server.NotAsked) else logging.WARNING,
-            "not counted: %s",
-            error,
-        )
+        log.debug("not counted: %s", error)
         count, ends = 1, now + window
     return RateState(limit=limit, count=count, reset=ends, retry_after=max(1, ends - now))

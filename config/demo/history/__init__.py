@@ -10,7 +10,6 @@ from django.db import reset_queries, transaction
 
 from config.demo.history.apps import lead_to_no_server, list_apps
 from config.demo.history.calls import log_calls
-from config.demo.history.levels import count_objectives
 from config.demo.history.orders import keep_parts, pay_orders
 from config.demo.history.release import release_in_steps
 from config.demo.history.reviews import put_in_review
@@ -43,5 +42,4 @@ def write_history(*, now: datetime) -> None:
     deliver(installation=installation, now=now)
     bring_visitors(business=installation.business)
     count_recent(now=now)
-    count_objectives(now=now)
     reset_queries()  # kept with `DEBUG`, and these are long

@@ -68,7 +68,7 @@ LISTED: Final = (
         "parcel-quotes", "Parcel Quotes", Category.SHIPPING, "read_products read_orders",
         "Asks three carriers for the price of each parcel, and shows you which of them your customers chose.",
         "Weights come from your products. You see what each parcel would have cost with the other carriers, so you know"
-        "\nwhether to change.\n\n- three carriers, one list\n- prices of the week beside those of the week before",
+        " whether to change.\n\n- three carriers, one list\n- prices of the week beside those of the week before",
         "A list of today's parcels with the carrier that was chosen and the prices of the others.",
         (("2.1.0", 190), ("2.2.0", 64)), installs=5, manifest=(_page("Parcel quotes", "package", "parcel-quotes"),),
     ),

@@ -70,7 +70,7 @@ def log_calls(*, installation: Installation, now: datetime) -> None:
 
 
 def _calls_about(order: Order, chance: random.Random) -> Iterator[tuple[datetime, MadeUpCall]]:
-    """What the app asks when it hears of an order, and once in a while something that is refused."""
+    """The calls of an app that learns of an order, and once in a while something that is refused."""
     at = order.created_at + timedelta(seconds=chance.uniform(0.4, 2))
     yield at, ORDER
     yield at + timedelta(milliseconds=210), PRODUCTS

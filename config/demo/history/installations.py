@@ -20,6 +20,7 @@ def made_installation(
         installed_by=store.owner,
         granted_scopes=version.scopes if version else [],
         agreed_version=version,
+        runs=app.approved_version,
         webhook_secret=new_webhook_secret(test=False),
         consented_at=at,
         installed_at=at,

@@ -1,4 +1,4 @@
-"""`manage.py check_restored`: whether a restored copy of the database is whole (docs/operations.md, "A restore for a try")."""
+"""`manage.py check_restored`: whether a restored copy of the database is whole (docs/operations-run.md, "A restore for a try")."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterator

@@ -21,9 +21,12 @@ from config.demo.beginning import begin
 from config.demo.people import DEVELOPER, MERCHANT, PASSWORD, REVIEWER, merchants_shop
 from config.demo.sample_app import SampleApp
 from config.demo.web_server import web_server
+from config.env.reading import LAST_PORT, port
+from config.wsgi import make_documentation
 from stores.addresses import store_url
 
 IPV4, IPV6 = "127.0.0.1", "::1"  # "localhost" may mean either
+AFTER_FIRST_PAGES = 10.0  # seconds; the documentation is made once the first pages have been shown
 
 _OF_ITS_OWN = "A second demo needs ports and data of its own: PORT=8100 VAR_DIR=/tmp/demo-8100 make demo (the sample app takes the next port)."
 
@@ -48,13 +51,17 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--sample-app-port", type=int, default=int(os.environ.get("SAMPLE_APP_PORT", settings.PORT + 1))
+            "--sample-app-port",
+            type=int,
+            choices=range(1, LAST_PORT + 1),
+            metavar="PORT",
+            help="(default: SAMPLE_APP_PORT)",
         )
 
-    def handle(self, *args: Any, sample_app_port: int, **options: Any) -> None:
+    def handle(self, *args: Any, sample_app_port: int | None, **options: Any) -> None:
         _refuse_production()
         with _sole_use(settings.VAR_DIR):
-            self._run(sample_app_port)
+            self._run(sample_app_port or _sample_app_port())
 
     def _run(self, sample_app_port: int) -> None:
         # A job that a script puts into the background starts with Ctrl-C ignored; both signals mean stop.
@@ -77,6 +84,7 @@ class Command(BaseCommand):
             about_app = f"{sample_app.url}/          in that store; shows its webhooks in the dashboard, under Order Bell"
         self.stdout.write(self._banner(about_app))
         self.stdout.flush()  # it may be a file or a pipe, which would show it much later
+        make_documentation(after=AFTER_FIRST_PAGES)
         try:
             server.run()
         except (KeyboardInterrupt, SystemExit):
@@ -101,6 +109,14 @@ class Command(BaseCommand):
         )
 
 
+def _sample_app_port() -> int:
+    if settings.PORT == LAST_PORT and not os.environ.get("SAMPLE_APP_PORT"):
+        raise CommandError(
+            f"The sample app takes the next port, and {LAST_PORT} is the last one. Choose another PORT, or set SAMPLE_APP_PORT."
+        )
+    return port("SAMPLE_APP_PORT", settings.PORT + 1)
+
+
 def _refuse_production() -> None:
     """Everyone knows the demo's passwords, and one of them is a reviewer's: they may not get into a real database."""
     database = settings.DATABASES["default"]
@@ -116,8 +132,14 @@ def _refuse_production() -> None:
 def _sole_use(folder: Path) -> Iterator[None]:
     """Keep other demos out of the data: each has the sample app's addresses of its own. The lock ends with the process,
     however that ends."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "demo.lock").open("a") as lock:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / "demo.lock").open("a")
+    except OSError as error:
+        raise CommandError(
+            f"VAR_DIR must be a folder that you may write. {folder}: {error.strerror}."
+        ) from None
+    with file as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -130,9 +152,9 @@ def _stop(signum: int, frame: FrameType | None) -> None:
 
 
 def _check_free(addresses: list[tuple[str, int]]) -> None:
-    for host, port in addresses:
-        if not _can_bind(host, port):
-            raise CommandError(f"Port {port} is in use. {_OF_ITS_OWN}")
+    for address in addresses:
+        if not _can_bind(*address):
+            raise CommandError(f"Port {address[1]} is in use. {_OF_ITS_OWN}")
 
 
 def _can_bind(host: str, port: int) -> bool:

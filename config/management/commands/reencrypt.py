@@ -1,4 +1,4 @@
-"""`manage.py reencrypt`: encrypts all stored secrets with the newest key (docs/operations.md, "Changing secrets")."""
+"""`manage.py reencrypt`: encrypts all stored secrets with the newest key (docs/operations-run.md, "Changing secrets")."""
 
 from typing import Any
 

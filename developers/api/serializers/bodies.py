@@ -10,6 +10,7 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.fields import empty
 
+from common.http.url_policy import MAX_URL_LENGTH
 from common.ids import parse_id
 from common.rest.fields import ApiSerializer, Boolean, Choice, Described, Identifier, StringList, Text
 from marketplace import rules
@@ -35,6 +36,7 @@ PATTERNS: Final = {
     "how_to_test": f"^{_LINES}$",
     "scope_reason": f"^{_LINES}$",
 }
+ADDRESS: Final = {"maxLength": MAX_URL_LENGTH}
 ALT_TEXT: Final = {"pattern": f"^{_LINE}$", "maxLength": rules.MAX_ALT_TEXT}
 SCHEMAS: Final = {
     name: {"pattern": pattern, "maxLength": (rules.LENGTHS | rules.REMARKS)[name]}
@@ -43,10 +45,10 @@ SCHEMAS: Final = {
     "category": {"enum": Category.values},
     "scope": {"enum": list(SCOPES)},
     "webhook_event": {"enum": list(NAMEABLE_EVENTS)},
-    "redirect_url": {"format": "uri", "maxLength": 2048},
-    "webhook_url": {"format": "uri", "maxLength": 2048},
-    "support_url": {"maxLength": 2048},
-    "privacy_url": {"format": "uri", "maxLength": 2048},
+    "redirect_url": {"format": "uri", "maxLength": MAX_URL_LENGTH},
+    "webhook_url": {"format": "uri", "maxLength": MAX_URL_LENGTH},
+    "support": {"maxLength": MAX_URL_LENGTH},
+    "privacy_url": {"format": "uri", "maxLength": MAX_URL_LENGTH},
 }
 
 
@@ -127,7 +129,7 @@ class PictureOrAddress(Described):
 class Screenshots(Described, serializers.ListField):
     """All screenshots, which replace the earlier ones. Their number is checked before any of them is decoded."""
 
-    child = PictureOrAddress()
+    child = PictureOrAddress(schema=ADDRESS)
 
     def to_internal_value(self, data: Any) -> list[Decoded | UUID]:
         if isinstance(data, list):
@@ -176,13 +178,20 @@ class AppChanges(NewApp):
     name = TextLine(
         rules.name_in_use, "The name that merchants read.", "Loyalty Stars", schema=SCHEMAS["name"]
     )
-    slug = Name(lambda value: None, "May be sent unchanged.", "loyalty-stars")
+    slug = Name(
+        lambda value: None,
+        "May be sent unchanged.",
+        "loyalty-stars",
+        schema={"maxLength": rules.LENGTHS["slug"]},
+    )
     liveSaves = Boolean(
         "Whether a save of the manifest that widens nothing runs in production at once. If not, every change waits for the next version.",
         False,
         required=False,
     )
-    iconUrl = PictureAddress("null removes the icon; else its address.", source="icon", allow_null=True)
+    iconUrl = PictureAddress(
+        "null removes the icon; else its address.", source="icon", allow_null=True, schema=ADDRESS
+    )
     icon = PictureFile()
     screenshots = Screenshots("The new set, as addresses that the app already shows. [] removes all.", [])
     screenshotAlts = StringList(
@@ -215,11 +224,6 @@ class NewSubmission(ApiSerializer):
         ReleaseMode.choices,
         "How the approved version reaches the stores that have the app; ALL where it is left out.",
         "STEPS",
-        required=False,
-    )
-    shadow = Boolean(
-        "Whether the version's hooks are asked beside those that stores run, while it is released in steps.",
-        True,
         required=False,
     )
 

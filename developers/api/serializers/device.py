@@ -2,6 +2,7 @@
 
 from rest_framework import serializers
 
+from common import lengths
 from common.rest.fields import Integer, Text
 
 DEVICE_CODE = "Jm3q4vXn8yT0aBzLr5kW2hGc7pDsE9uFi1oN6xVtKQY"
@@ -29,8 +30,10 @@ class DeviceCodesSerializer(serializers.Serializer):
 
 
 class DeviceTokenBody(serializers.Serializer):
-    grant_type = Text("The kind of grant.", "urn:ietf:params:oauth:grant-type:device_code")
-    device_code = Text("From the start of this sign-in.", DEVICE_CODE)
+    grant_type = Text(
+        "The kind of grant.", "urn:ietf:params:oauth:grant-type:device_code", max_length=lengths.IDENTIFIER
+    )
+    device_code = Text("From the start of this sign-in.", DEVICE_CODE, max_length=lengths.IDENTIFIER)
 
 
 class DeviceTokenSerializer(serializers.Serializer):

@@ -7,6 +7,7 @@ from typing import Any, Final, get_args
 
 from rest_framework import serializers
 
+from common import lengths
 from common.http.exchanges import ErrorClass, Exchange, status_class
 from common.http.transport import TIMEOUT
 from common.rest.fields import Boolean, Choice, Integer, Moment, Object, StringList, Text
@@ -37,6 +38,7 @@ class ListenBody(serializers.Serializer):
     testStoreId = Text(
         "Listen for this test store alone. Others may listen for the app and for other test stores meanwhile.",
         "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a12",
+        max_length=lengths.IDENTIFIER,
         required=False,
         allow_null=True,
     )
@@ -63,6 +65,7 @@ class WorkBody(serializers.Serializer):
     busy = StringList(
         "The leases that you are still working on. You get the others, also what was lost on its way to you.",
         [LEASE],
+        child=Lease(max_length=80),
         required=False,
         max_length=MOST_BUSY,
     )

@@ -5,8 +5,10 @@ from typing import Final
 
 from rest_framework import serializers
 
+from common.http.url_policy import MAX_URL_LENGTH
 from common.rest.fields import Choice, Integer, Object, Text
 from extensions.enums import EmbedKind, ExtensionType
+from extensions.manifest.problems import MAX_BYTES
 from stores.hookpoints import HookPoint
 
 POSITIONS: Final = ["head", "body_end", "bottom_right", "bottom_left"]
@@ -14,8 +16,15 @@ CLOSED: Final = {"additionalProperties": False}
 
 Optional = partial(Text, required=False, allow_blank=True)
 Key = partial(Text, min_length=1, max_length=100)
-Url = partial(Text, "HTTPS, on another origin than this service.", schema={"format": "uri"})
-OfOneKind = partial(Text, required=False, allow_blank=True)  # any text for the other kind of embed
+Url = partial(
+    Text,
+    "HTTPS, on another origin than this service.",
+    max_length=MAX_URL_LENGTH,
+    schema={"format": "uri"},
+)
+OfOneKind = partial(
+    Text, required=False, allow_blank=True, max_length=MAX_BYTES
+)  # any text for the other kind of embed
 Icon = partial(Optional, "An icon's name.", "star", max_length=100)
 Description = partial(Optional, "A line for merchants.", "The rating of a product, in stars.", max_length=500)
 SettingsSchema = partial(

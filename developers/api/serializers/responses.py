@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any, Final
 
 from rest_framework import serializers
-from rest_framework.fields import SkipField
 
 from common.errors import ErrorDetail
 from common.rest.fields import (
@@ -115,20 +114,6 @@ class IsTakenBack(Boolean):
         return release is not None and release.state == ReleaseState.TAKEN_BACK
 
 
-class WhereShadowed:
-    """A field that is there only where hooks are asked in the shadow, so that others see what they always saw."""
-
-    def get_attribute(self, instance: Any) -> Any:
-        found = super().get_attribute(instance)  # type: ignore[misc]
-        if not found:
-            raise SkipField
-        return found
-
-
-class IsShadowed(WhereShadowed, Boolean):
-    pass
-
-
 class SubmissionSerializer(ApiSerializer):
     id = Text("The submission.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a0c")
     status = Choice(SubmissionStatus.choices, "The submission's status.", "PENDING_REVIEW")
@@ -137,11 +122,6 @@ class SubmissionSerializer(ApiSerializer):
     addedScopes = Scopes("Scopes beyond those of the last approval.", ["read_orders"])
     removedScopes = Scopes("Scopes that only the last approval had.", [])
     release = Choice(ReleaseMode.choices, "How the approved version reaches stores.", "ALL")
-    shadow = IsShadowed(
-        "True: its hooks are asked beside those that stores run, in a release in steps. Else it is left out.",
-        True,
-        required=False,
-    )
     submittedAt = Moment("When it was submitted.")
     decidedAt = Moment("When it was decided.", None, allow_null=True)
 
@@ -181,20 +161,6 @@ class HealthOfRelease(serializers.Serializer):
     old = CallsOfVersion()
 
 
-class ShadowOfRelease(WhereShadowed, serializers.Serializer):
-    """Hook calls of the new version that were made beside those that stores run: of the newest 10,000."""
-
-    asked = Integer("How many were made.", 214, min_value=0)
-    invalid = Integer("How many of them failed.", 3, min_value=0)
-    p95Ms = Integer(
-        "The time that 95 % of them don't exceed; null without calls.",
-        140,
-        source="p95",
-        min_value=0,
-        allow_null=True,
-    )
-
-
 class ReleaseSerializer(ApiSerializer):
     """Of `extensions.releases.watch.shown`."""
 
@@ -211,7 +177,6 @@ class ReleaseSerializer(ApiSerializer):
     endedAt = Moment("When it was complete or taken back.", None, allow_null=True)
     reason = TextOrNull("Why it was halted or taken back, as a sentence.", None)
     health = HealthOfRelease()
-    shadow = ShadowOfRelease(required=False)
 
 
 class TestInstallSerializer(ApiSerializer):

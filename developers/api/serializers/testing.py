@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from activity.feed import FAILED, KINDS
 from common.rest.fields import Choice, Integer, Moment, StringList, Text
+from extensions.manifest.text import MAX_TEXT
 from stores.serializers import BusinessId
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
@@ -115,7 +116,13 @@ class ActivitySerializer(serializers.Serializer):
 
 
 class ManifestTextBody(serializers.Serializer):
-    text = Text("The manifest as it is in the file.", "{}", allow_blank=True, trim_whitespace=False)
+    text = Text(
+        "The manifest as it is in the file.",
+        "{}",
+        allow_blank=True,
+        trim_whitespace=False,
+        max_length=MAX_TEXT,
+    )
 
 
 class ManifestProblemSerializer(serializers.Serializer):

@@ -15,7 +15,7 @@ from accounts.sign_in.authentication import DeveloperAuthentication, HasTokenRig
 from common.errors import NotFound, ServiceError
 from common.rest.schema import problem
 from common.rest.views import JsonView
-from developers import limits
+from common.web.limits.person_limits import count_request
 from developers.api.serializers.responses import AppId, renamed
 from marketplace.access import require_role
 from marketplace.enums import AppRole
@@ -60,7 +60,7 @@ class DeveloperView(JsonView):
 
     def count(self, caller: User) -> None:
         """Count the request. Raises `TooManyRequests`."""
-        limits.count_request(caller)
+        count_request(caller)
 
     def own_app(self, app_id: str) -> App:
         """Raises `NotFound` for an app of which the caller isn't a member."""

@@ -16,6 +16,7 @@ from common.rest.schema import problem
 from common.strangers import may_wait_for_strangers
 from common.times import iso
 from common.web.pagination import page_body
+from developers import limits
 from developers.api.serializers.responses import TestInstallSerializer, TestUninstallSerializer
 from developers.api.serializers.test_stores import (
     API,
@@ -68,6 +69,8 @@ class TestStoresView(DeveloperView):
         responses={
             201: OpenedTestStoreSerializer,
             409: problem("The app is suspended, or you have eight test stores."),
+            429: problem("More than 60 test events and changes in a minute, for which openings count, too."),
+            503: problem("Too much is being worked on at the moment."),
         },
     )
     def post(self, request: Request, app_id: str) -> Response:
@@ -77,10 +80,12 @@ class TestStoresView(DeveloperView):
         at `expiresAt`. Its own orders publish no event.
         """
         app, body = self.own_app(app_id), validated(NewTestStore, request)
+        scenario = StoreScenario(body["scenario"])
+        limits.count_changes(self.developer, limits.OPENING[scenario])
         opened = services.open_test_store(
             app=app,
             developer=self.developer,
-            scenario=StoreScenario(body["scenario"]),
+            scenario=scenario,
             lasts=timedelta(seconds=body["expiresIn"]),
         )
         (record,) = _records([opened.store])

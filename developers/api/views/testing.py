@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
@@ -9,7 +10,6 @@ from rest_framework.response import Response
 
 from accounts.models import Business, User
 from activity import feed
-from activity.models import ApiCall
 from common.errors import Conflict
 from common.rest.query import Query
 from common.rest.schema import problem
@@ -32,7 +32,6 @@ from extensions.enums import CallOutcome
 from extensions.manifest.differences import manifest_differences
 from extensions.manifest.save_plan import in_words
 from extensions.manifest.text import read
-from extensions.models import HookCall
 from extensions.queries import manifest_document
 from installations.models import Installation
 from installations.queries import sandbox_installation
@@ -41,6 +40,7 @@ from marketplace.models import App
 from webhooks.catalogue import DATA_ERASURE
 from webhooks.insight.headlines import headline
 from webhooks.models import Delivery, Erasure
+from webhooks.queries import DeliveryRow
 from webhooks.services.sandbox import changes as sandbox_changes
 from webhooks.services.sandbox.changes import CHANGES, SCENARIOS, StepResult
 
@@ -148,7 +148,11 @@ class ActivityView(DeveloperView):
             self.own_app(app_id), feed.ActivityQuery(kind=kind or "", status=status or ""), before=position
         )
         last = str(page.entries[-1].position) if page.has_older else None
-        return Response({"data": [_entry(each) for each in page.entries], "next": last})
+        sent = [each.id for each in page.entries if each.kind == feed.WEBHOOK]
+        around = Delivery.objects.select_related("event", "webhook__installation__app").defer("event__data")
+        deliveries = around.in_bulk(sent) if sent else {}
+        kept = [each for each in page.entries if each.kind != feed.WEBHOOK or each.id in deliveries]
+        return Response({"data": [_entry(each, deliveries) for each in kept], "next": last})
 
 
 class CheckManifestView(DeveloperView):
@@ -224,28 +228,28 @@ def _event(name: str, event_id: Any, deliveries: Any, reason: str) -> dict[str, 
     }
 
 
-def _entry(entry: feed.ActivityEntry) -> dict[str, Any]:
+def _entry(entry: feed.ActivityEntry, deliveries: dict[UUID, Delivery]) -> dict[str, Any]:
     describe: dict[str, Callable[[Any], dict[str, Any]]] = {
         feed.API: _call,
         feed.HOOK: _hook_call,
-        feed.WEBHOOK: _delivery,
+        feed.WEBHOOK: lambda row: _delivery(row, deliveries[row.pk]),
     }
     return {"id": str(entry.id), "kind": entry.kind, "at": iso(entry.at), **describe[entry.kind](entry.row)}
 
 
-def _call(row: ApiCall) -> dict[str, Any]:
+def _call(row: feed.ApiCallRow) -> dict[str, Any]:
     return {
         "name": f"{row.method} {row.path}",
         "status": str(row.status),
         "httpStatus": row.status,
         "durationMs": row.duration_ms,
         "reason": row.message or None,
-        "businessId": str(row.installation.business_id),
+        "businessId": str(row.business_id),
         "requestId": str(row.pk),
     }
 
 
-def _hook_call(row: HookCall) -> dict[str, Any]:
+def _hook_call(row: feed.HookRow) -> dict[str, Any]:
     label = CallOutcome(row.outcome).label
     did = f"{label}: {row.problem}".removesuffix(".") if row.problem else label
     return {
@@ -256,20 +260,18 @@ def _hook_call(row: HookCall) -> dict[str, Any]:
         "reason": f"{did}. {row.fallback}".rstrip()
         if row.outcome != CallOutcome.ANSWERED or row.fallback
         else None,
-        "businessId": str(row.installation.business_id),
+        "businessId": str(row.business_id),
         "requestId": str(row.request_id) if row.request_id else None,
     }
 
 
-def _delivery(row: Any) -> dict[str, Any]:
-    """`row` is a `Delivery` with `last_attempt`."""
-    last = row.last_attempt
+def _delivery(row: DeliveryRow, delivery: Delivery) -> dict[str, Any]:
     return {
         "name": row.event_type,
         "status": row.status,
-        "httpStatus": last.http_status if last else None,
-        "durationMs": last.duration_ms if last else None,
-        "reason": headline(row, last),
-        "businessId": str(row.event.business_id),
-        "requestId": str(row.event.request_id) if row.event.request_id else None,
+        "httpStatus": row.http_status,
+        "durationMs": row.duration_ms,
+        "reason": headline(delivery, None if row.duration_ms is None else row),
+        "businessId": str(row.business_id),
+        "requestId": str(delivery.event.request_id) if delivery.event.request_id else None,
     }

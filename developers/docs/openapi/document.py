@@ -1,7 +1,7 @@
 """The OpenAPI 3.1 document of the service.
 
 drf-spectacular walks the URL conf and reads `@extend_schema` beside each view, Django's views of OAuth included. A
-view without it is an error. What all operations share is in `common.rest.schema`; what the platform sends is in
+view without it is an error. Parts of all operations are in `common.rest.schema`; requests of the platform are in
 `developers.docs.openapi.calls`.
 """
 

@@ -15,7 +15,13 @@ ABOUT = (
     "> Third-party apps extend merchants' online stores here. An app installs by OAuth 2.0, calls the app API, receives "
     "signed webhooks, and adds blocks, widgets, checkout hooks and admin pages to stores."
 )
-PARTS = {"Start": guides.START, "Tasks": guides.TASKS, "Reference": guides.REFERENCE}
+PARTS = {
+    "Start": guides.START,
+    "Tasks": guides.TASKS,
+    "Reference": guides.REFERENCE,
+    "For merchants": guides.MERCHANTS,
+    "For reviewers": guides.REVIEWERS,
+}
 TEXT = "text/plain; charset=utf-8"
 
 

@@ -1,7 +1,7 @@
 """An app's figures of the last hours or days: a page with charts, and the same as CSV."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,12 +10,12 @@ from django.shortcuts import render, resolve_url
 from django.utils import timezone
 
 from common.templatetags.ui import percent
-from common.web.charts import Chart, Mark, Number, Point, Series, chart
+from common.web.charts import Chart, Mark, Point, Series, chart
 from common.web.csv_files import CsvLines
 from common.web.methods import require_safe
 from developers.portal.access import app_page
 from developers.portal.apps.axis import Axis, filtered
-from developers.portal.apps.plots import latency_in_stores, milliseconds, timed_in
+from developers.portal.apps.plots import approvals, latency_lines, milliseconds
 from installations.queries import reasons_of
 from marketplace.models import App
 from webhooks.insight.analytics import HOUR, THIRTY_DAYS, Analytics, DeliveryFigures, Span, analytics
@@ -50,7 +50,6 @@ def analytics_page(request: HttpRequest, app: App) -> HttpResponse:
         "analytics": figures,
         "figures": figure_cards(figures, words(span)),
         "charts": charts(app, figures, span),
-        "timed": timed_in(_kept(Axis.of_span(span, timezone.now()))),
         "reasons": reasons_of(app, Axis.of_span(span, timezone.now()).first, most=REASONS),
     }
     return render(request, "developers/portal/analytics/analytics.html", context)
@@ -73,16 +72,6 @@ def analytics_csv(request: HttpRequest, app: App) -> HttpResponse:
         cells = [day.date.isoformat(), day.installs, day.uninstalls, sent.successful, sent.failed, latency]
         response.write(file.line(cells))
     return response
-
-
-def _approvals(app: App, axis: Axis) -> list[Mark]:
-    """Those of the span, each at the day or hour that it was in."""
-    versions = app.versions.filter(approved_at__gte=axis.first).order_by("approved_at")
-    return [
-        Mark(axis.at(axis.begins[number]), f"Version {version} approved")
-        for at, version in versions.values_list("approved_at", "version")
-        if (number := axis.number_of(at)) is not None
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +158,7 @@ def charts(app: App, figures: Analytics, span: Span) -> list[Chart]:
     """Days and hours lead to their deliveries, as long as those are kept."""
     now = timezone.now()
     axis = Axis.of_span(span, now)
-    marks = _approvals(app, axis)
+    marks = approvals(app, axis)
     points = _points(app, axis, now)
     sent: dict[str, Any] = {
         "points": points,
@@ -184,7 +173,10 @@ def charts(app: App, figures: Analytics, span: Span) -> list[Chart]:
             "latency",
             "Webhook latency",
             points,
-            _latency(app, axis),
+            latency_lines(
+                [day.latency(0.5) for day in figures.deliveries],
+                [day.latency(0.95) for day in figures.deliveries],
+            ),
             empty=f"No response in the last {words(span)}.",
             marks=marks,
             write=milliseconds,
@@ -209,7 +201,8 @@ def _installs(figures: Analytics, span: Span, points: Sequence[Point], marks: Se
 def _deliveries(figures: Analytics, span: Span, **options: Any) -> Chart:
     series = (
         Series("Successful", "ok", [day.successful for day in figures.deliveries]),
-        Series("Failed", "bad", [day.failed for day in figures.deliveries]),
+        Series("Retrying", "warn", [day.retrying for day in figures.deliveries]),
+        Series("Failed", "bad", [day.given_up for day in figures.deliveries]),
     )
     title = f"Webhook deliveries per {_unit(span)}"
     return chart("deliveries", title, series=series, is_stacked=True, **options)
@@ -237,14 +230,3 @@ def _rate(figures: Analytics) -> Series:
         is_line=True,
         total="" if overall is None else percent(overall),
     )
-
-
-def _latency(app: App, axis: Axis) -> list[Series]:
-    """Of the days of which attempts are kept; nothing before."""
-    kept = _kept(axis)
-    missing: list[Number | None] = [None] * (len(axis.begins) - len(kept.begins))
-    return [replace(each, values=[*missing, *each.values]) for each in latency_in_stores(app, kept)]
-
-
-def _kept(axis: Axis) -> Axis:
-    return Axis(axis.begins[-THIRTY_DAYS.number :], axis.step)

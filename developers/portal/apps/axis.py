@@ -11,13 +11,12 @@ from django.utils import timezone
 
 from common.web.charts import Point
 from webhooks.insight.analytics import Span
-from webhooks.services.counting import midnight
 
 HOURS: Final = 24
 DAYS: Final = 7
 
 
-class Place(StrEnum):
+class PlaceOfUse(StrEnum):
     """Whose use of an app is shown."""
 
     SANDBOX = "sandbox"
@@ -32,17 +31,16 @@ class Axis:
     step: timedelta
 
     @classmethod
-    def of(cls, place: Place, now: datetime) -> "Axis":
+    def of(cls, place: PlaceOfUse, now: datetime) -> "Axis":
         hour = now.replace(minute=0, second=0, microsecond=0)
         last, step, number = hour.replace(hour=0), timedelta(days=1), DAYS
-        if place == Place.SANDBOX:
+        if place == PlaceOfUse.SANDBOX:
             last, step, number = hour, timedelta(hours=1), HOURS
         return cls(tuple(last - ago * step for ago in range(number - 1, -1, -1)), step)
 
     @classmethod
     def of_span(cls, span: Span, now: datetime) -> "Axis":
-        begins = (each if isinstance(each, datetime) else midnight(each) for each in span.begins(now))
-        return cls(tuple(begins), span.step)
+        return cls(tuple(begin for begin, _ in span.ranges(now)), span.step)
 
     @property
     def first(self) -> datetime:

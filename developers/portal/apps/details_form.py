@@ -10,8 +10,9 @@ from django.shortcuts import resolve_url
 from common.files.pictures import Decoded
 from common.web.forms.edits import SHOWN, EditForm
 from common.web.forms.pictures import PictureField, PicturesField
+from common.web.forms.texts import Lines
 from common.web.forms.widgets import CheckboxLines
-from developers.portal.forms import AppForm, Lines, address, event_group, text, validator
+from developers.portal.forms import AppForm, address, event_group, text, validator
 from marketplace import rules
 from marketplace.models import App
 from marketplace.scopes import NAMEABLE_EVENTS

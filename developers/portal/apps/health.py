@@ -3,78 +3,118 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
+from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import F, UUIDField
+from django.db.models.functions import Coalesce
 
 from activity.models import ApiCall
-from developers.portal.apps.rows import AppRow, problems_of, rows_of, with_problems
+from common.db.compiled import AmongIds, Compiled, Param
+from developers.portal.apps.rows import AppRow
 from extensions.hooks import health
 from extensions.models import Breaker, Definition
-from installations.models import Installation
 from marketplace.models import App
 from webhooks.enums import DeliveryStatus
-from webhooks.models import Delivery
+from webhooks.models import Attempt, Delivery
 
 NEWEST: Final = 200  # deliveries and calls that are looked at
 SHOWN: Final = 5  # of each kind
+FAILED: Final = (
+    DeliveryStatus.EXHAUSTED,
+    DeliveryStatus.RETRYING,
+)  # by the last attempt; of others it has to be looked up
+
+
+State = tuple[UUID, str, int]
+"""A delivery's id, status and number of attempts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A failed delivery or call. `delivery` is None for a call."""
+    """A failed delivery or call. `delivery` is None for a call, else its id."""
 
     at: datetime
     text: str
-    delivery: Delivery | None = None
+    delivery: UUID | None = None
+    status: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class AppHealth:
-    """`faults` are those of the newest 200 deliveries and 200 API calls. `skipped` are hooks that a breaker skips. `is_in_stores`:
-    a merchant has ever installed it; before that, neither faults nor skipped hooks are looked for.
+    """`faults` are those of the newest 200 deliveries and 200 API calls. `skipped` are hooks that a breaker skips. Before a merchant
+    has ever installed the app, neither are looked for.
     """
 
     row: AppRow
     faults: Sequence[Fault]
     hooks: Sequence[Definition]
     skipped: Sequence[Breaker]
-    is_in_stores: bool
+
+    @property
+    def is_in_stores(self) -> bool:
+        return self.row.is_in_stores
 
     @property
     def success_rate(self) -> float | None:
-        total = self.row.delivered + self.row.failed
+        total = self.row.deliveries
         return self.row.delivered / total if total else None
 
 
-def app_health(app: App) -> AppHealth:
-    is_in_stores = Exists(
-        Installation.objects.filter(app=OuterRef("pk"), is_test=False, business__is_sandbox=False)
-    )
-    found: Any = with_problems(App.objects.filter(pk=app.pk)).annotate(is_in_stores=is_in_stores).get()
+def newest_of(app: App, row: AppRow) -> list[State]:
+    """The newest deliveries of an app that is in stores, the newest first, which tell whether its faults have changed."""
+    if not row.is_in_stores:
+        return []
+    return _DELIVERIES.rows(limit=NEWEST, app=app.pk)
+
+
+def app_health(app: App, row: AppRow, newest: Sequence[State]) -> AppHealth:
+    """`row` is by `row_now`, and `newest` by `newest_of`."""
     hooks = health.hooks_of(app)
-    faults = [*_failed_deliveries(app), *_failed_calls(app)] if found.is_in_stores else []
+    faults = [*_failed_deliveries(newest), *_failed_calls(app)] if row.is_in_stores else []
     return AppHealth(
-        row=rows_of([found])[0],
+        row=row,
         faults=sorted(faults, key=lambda each: each.at, reverse=True)[:SHOWN],
         hooks=hooks,
-        skipped=health.troubled(hooks)[:SHOWN] if found.is_in_stores and problems_of(found) else (),
-        is_in_stores=found.is_in_stores,
+        skipped=health.troubled(hooks)[:SHOWN] if row.is_in_stores and row.problems else (),
     )
 
 
-def _failed_deliveries(app: App) -> list[Fault]:
-    newest = Delivery.objects.filter(app_id=app.pk).order_by("-id")[:NEWEST]
-    failed = [each for each in newest if each.status in (DeliveryStatus.EXHAUSTED, DeliveryStatus.RETRYING)]
-    return [Fault(each.finished_at or each.created_at, each.event_type, each) for each in failed[:SHOWN]]
+def _failed_deliveries(newest: Sequence[State]) -> list[Fault]:
+    """Those whose last attempt failed, as the figures count them: also one that is being resent, until that has succeeded."""
+    failed = {pk for pk, status, _ in newest if status in FAILED}
+    unknown = [
+        pk for pk, status, tried in newest if tried and status not in (*FAILED, DeliveryStatus.SUCCEEDED)
+    ]
+    last = Attempt.objects.filter(delivery__in=unknown, number=F("delivery__attempt_count"))
+    failed |= set(last.exclude(error_class="").values_list("delivery", flat=True))
+    shown = [pk for pk, *_ in newest if pk in failed][:SHOWN]
+    return [Fault(*row) for row in _FAULTS.rows(ids=shown)] if shown else []
 
 
 def _failed_calls(app: App) -> list[Fault]:
-    newest = (
-        ApiCall.objects.filter(app=app).only("at", "method", "route", "path", "status").order_by("-at", "-id")
-    )
     return [
-        Fault(each.at, f"{each.status} for {each.method} {each.route or each.path}")
-        for each in newest[:NEWEST]
-        if each.status >= 400
+        Fault(at, f"{status} for {method} {route or path}")
+        for at, method, route, path, status in _CALLS.rows(limit=NEWEST, app=app.pk)
+        if status >= 400
     ][:SHOWN]
+
+
+_APP: Final = Param("app", UUIDField())
+_DELIVERIES: Final = Compiled(
+    lambda: Delivery.objects.filter(app_id=_APP).order_by("-id").values_list("pk", "status", "attempt_count")
+)
+_FAULTS: Final = Compiled(
+    lambda: (
+        Delivery.objects.filter(AmongIds("id", "ids"))
+        .order_by("-id")
+        .values_list(Coalesce("finished_at", "created_at"), "event_type", "pk", "status")
+    )
+)
+_CALLS: Final = Compiled(
+    lambda: (
+        ApiCall.objects.filter(app=_APP)
+        .order_by("-at", "-id")
+        .values_list("at", "method", "route", "path", "status")
+    )
+)

@@ -5,29 +5,29 @@ read, so a plot costs the same however much an app does.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import IntegerField, Q, QuerySet, Value
+from django.db.models import DateTimeField, IntegerField, Q, QuerySet, Subquery, UUIDField, Value
 from django.shortcuts import resolve_url
 from django.utils import timezone
 
-from accounts.models import Business
 from activity.feed import API, HOOK
 from activity.models import ApiCall
+from common.db.compiled import AmongIds, Compiled, Param
 from common.db.samples import ids_of_each, of_each
 from common.ids import first_id_at, moment_of
 from common.web.charts import Chart, Mark, Number, Series, chart
-from developers.portal.apps.axis import DAYS, Axis, Place, filtered
+from developers.portal.apps.axis import Axis, PlaceOfUse, filtered
 from developers.portal.apps.rows import DayOfDeliveries
 from extensions.enums import SKIPPED
 from extensions.models import Definition, HookCall
 from installations.models import Installation
-from marketplace.models import App
+from marketplace.models import App, AppVersion
 from webhooks.insight.analytics import Span, install_days
 from webhooks.insight.last_day import last_days
 from webhooks.models import Attempt, Delivery, Webhook
@@ -36,125 +36,190 @@ TIMED: Final = 300  # attempts or calls of a day whose durations are read
 COUNTED: Final = 1000  # API calls of a day
 MOST_SANDBOXES: Final = 200  # whose rows are left out of merchants' stores
 
-Values = list[Number | None]
+Values = Sequence[Number | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Queries:
+    """The newest rows of a range: on the sandbox store their time and value, elsewhere the `number` of a point and the value."""
+
+    own: Compiled[Any]
+    in_stores: Compiled[Any]
+
+
+def _queries(rows: QuerySet[Any], moment: str, value: str, of_app: dict[str, Any]) -> _Queries:
+    begin, end = (Param(name, DateTimeField()) for name in ("begin", "end"))
+    rows = rows.filter(**{f"{moment}__gte": begin, f"{moment}__lt": end}).order_by(f"-{moment}")
+    own = rows.filter(installation=Param("own", UUIDField())).values_list(moment, value)
+    others = rows.exclude(AmongIds("installation", "without")).filter(**of_app)
+    return _Queries(
+        Compiled(lambda: own),
+        Compiled(lambda: others.values_list(Param("number", IntegerField()), value)),
+    )
+
+
+_APP: Final = Param("app", UUIDField())
+_APPROVED: Final = Compiled(
+    lambda: (
+        AppVersion.objects.filter(app=_APP, approved_at__gte=Param("since", DateTimeField()))
+        .order_by("approved_at")
+        .values_list("approved_at", "version")
+    )
+)
+_ON_SANDBOXES: Final = Compiled(
+    lambda: (
+        Installation.objects.filter(app=_APP, business__is_sandbox=True)
+        .order_by("-id")
+        .values_list("pk", "is_own", "is_review")
+    )
+)
+_CALLS: Final = _queries(ApiCall.objects.all(), "at", "status", {"app": _APP})
+_MADE: Final = HookCall.objects.exclude(outcome__in=SKIPPED)
+_OF_HOOK, _OF_HOOKS = (
+    _queries(_MADE.filter(of_hooks), "called_at", "duration_ms", {})
+    # By one id the newest are first in an index, by several they have to be sorted.
+    for of_hooks in (Q(definition=Param("hook", UUIDField())), AmongIds("definition", "hooks"))
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Plotted:
-    """What the plots are about. `sandboxes` are installations of the app on sandbox stores, with their businesses; `webhooks` are those
-    of the developer's own.
-    """
+    """What the plots are about. `sandboxes` are installations of the app on sandbox stores, and `webhooks` those of the developer's own."""
 
     app: App
-    place: Place
+    place: PlaceOfUse
     axis: Axis
-    own: Installation | None
-    sandboxes: dict[UUID, UUID]
+    own: UUID | None
+    sandboxes: Sequence[UUID]
     webhooks: Sequence[UUID]
 
     @property
     def is_sandbox(self) -> bool:
-        return self.place == Place.SANDBOX
+        return self.place == PlaceOfUse.SANDBOX
 
 
-def plots_of(
-    app: App,
-    place: Place,
-    hooks: Sequence[Definition],
-    days: Sequence[DayOfDeliveries],
-    now: datetime | None = None,
-) -> tuple[Chart, ...]:
-    """`days` are those of the axis, with the deliveries to stores."""
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """The deliveries of each point of the axis, which also tell whether the plots have changed. `webhooks` are those of the sandbox."""
+
+    place: PlaceOfUse
+    axis: Axis
+    succeeded: Values
+    retrying: Values
+    failed: Values
+    webhooks: Sequence[UUID] = ()
+    latencies: tuple[Values, Values] = ((), ())  # p50 and p95 in stores
+
+
+def delivered(
+    app: App, place: PlaceOfUse, days: Sequence[DayOfDeliveries], now: datetime | None = None
+) -> Delivered:
+    """`days` are the last seven, with the deliveries to stores. Those to the sandbox take two statements."""
     axis = Axis.of(place, (now or timezone.now()).astimezone(UTC))
-    subject = _subject(app, place, axis)
-    releases = app.versions.filter(approved_at__gte=axis.first).values_list("approved_at", "version")
-    marks = [Mark(axis.at(axis.begins[number]), f"Version {version} approved")
-             for at, version in releases if (number := axis.number_of(at)) is not None]  # fmt: skip
+    if place == PlaceOfUse.SANDBOX:
+        own = Installation.objects.filter(app=app, business__is_sandbox=True, is_own=True, is_review=False)
+        newest = own.order_by("-id").values("pk")[:1]
+        webhooks = list(Webhook.objects.filter(installation=Subquery(newest)).values_list("pk", flat=True))
+        return Delivered(place, axis, *_hourly(webhooks, axis), webhooks)
+    succeeded, retrying, failed = (
+        [getattr(day, name) for day in days] for name in ("successful", "retrying", "failed")
+    )
+    latencies = [day.p50 for day in days], [day.p95 for day in days]
+    return Delivered(place, axis, succeeded, retrying, failed, latencies=latencies)
+
+
+def plots_of(app: App, found: Delivered, hooks: Sequence[Definition]) -> tuple[Chart, ...]:
+    subject = _subject(app, found.place, found.axis, found.webhooks)
+    marks = approvals(app, found.axis)
     return (
-        _deliveries(subject, days, marks),
-        _latency(subject, marks),
+        _deliveries(subject, found, marks),
+        _latency(subject, found, marks),
         _calls(subject, marks),
         _hooks(subject, hooks, marks),
         _installs(subject, marks),
     )
 
 
-def latency_in_stores(app: App, axis: Axis) -> list[Series]:
-    """p50 and p95 of the responses in merchants' stores, of the newest deliveries of each point."""
-    subject = _subject(app, Place.STORES, axis)
-    return _durations(subject, _responses(subject))
+def approvals(app: App, axis: Axis) -> list[Mark]:
+    """Those of the span, each at the day or hour that it was in."""
+    return [
+        Mark(axis.at(axis.begins[number]), f"Version {version} approved")
+        for at, version in _APPROVED.rows(app=app.pk, since=axis.first)
+        if (number := axis.number_of(at)) is not None
+    ]
+
+
+def latency_lines(p50: Values, p95: Values) -> list[Series]:
+    """The median, and what one in twenty takes longer than."""
+    lines = (("p50", "first", p50), ("p95", "second", p95))
+    return [Series(name, css, values, is_line=True) for name, css, values in lines]
 
 
 def milliseconds(value: Number) -> str:
     return f"{value:,} ms"
 
 
-def _subject(app: App, place: Place, axis: Axis) -> Plotted:
-    on_sandboxes = Installation.objects.filter(app=app, business__is_sandbox=True).order_by("-id")
-    rows = list(on_sandboxes.select_related("business").defer("webhook_secret")[:MOST_SANDBOXES])
-    own = next((each for each in rows if each.is_own and not each.is_review), None)
-    webhooks: Sequence[UUID] = ()
-    if own and place == Place.SANDBOX:
-        webhooks = list(Webhook.objects.filter(installation=own).values_list("pk", flat=True))
-    return Plotted(app, place, axis, own, {each.pk: each.business_id for each in rows}, webhooks)
+def _subject(app: App, place: PlaceOfUse, axis: Axis, webhooks: Sequence[UUID] = ()) -> Plotted:
+    rows = _ON_SANDBOXES.rows(limit=MOST_SANDBOXES, app=app.pk)
+    own = next((pk for pk, is_own, is_review in rows if is_own and not is_review), None)
+    return Plotted(app, place, axis, own, [pk for pk, *_ in rows], webhooks)
 
 
-def _deliveries(subject: Plotted, days: Sequence[DayOfDeliveries], marks: Sequence[Mark]) -> Chart:
-    ok: Values = [each.successful for each in days]
-    failed: Values = [each.failed for each in days]
-    if subject.is_sandbox:
-        ok, failed = _hourly(subject)
+def _deliveries(subject: Plotted, found: Delivered, marks: Sequence[Mark]) -> Chart:
     return _chart(
         subject, "deliveries", "Webhook deliveries", marks,
-        [Series("Delivered", "ok", ok), Series("Failed", "bad", failed)], empty="No deliveries.", is_stacked=True,
+        [
+            Series("Delivered", "ok", found.succeeded), Series("Retrying", "warn", found.retrying),
+            Series("Failed", "bad", found.failed),
+        ], empty="No deliveries.", is_stacked=True,
     )  # fmt: skip
 
 
-def _hourly(subject: Plotted) -> tuple[Values, Values]:
-    ok, failed = _zeros(subject), _zeros(subject)
-    for day in last_days(subject.webhooks, subject.axis.begins[-1]).values():
+def _hourly(webhooks: Sequence[UUID], axis: Axis) -> tuple[Values, Values, Values]:
+    """A delivery that is being retried belongs to the hour that is running."""
+    ok, retrying, failed = ([0] * len(axis.begins) for _ in range(3))
+    for day in last_days(webhooks, axis.begins[-1]).values():
         for number, hour in enumerate(day.hours):
             ok[number] += hour.succeeded
             failed[number] += hour.failed
-    return list(ok), list(failed)
+        retrying[-1] += day.retrying
+    return list(ok), list(retrying), list(failed)
 
 
-def _latency(subject: Plotted, marks: Sequence[Mark]) -> Chart:
+def _latency(subject: Plotted, found: Delivered, marks: Sequence[Mark]) -> Chart:
+    lines = (
+        _durations(subject, _responses(subject)) if subject.is_sandbox else latency_lines(*found.latencies)
+    )
     return _chart(
-        subject, "latency", "Webhook latency", marks, _durations(subject, _responses(subject)),
-        empty="No response yet.", write=milliseconds,
-    )  # fmt: skip
+        subject, "latency", "Webhook latency", marks, lines, empty="No response yet.", write=milliseconds
+    )
 
 
 def _responses(subject: Plotted) -> list[tuple[int, int]]:
-    """Numbers of points with the milliseconds of each response to what was created then."""
-    newest = _newest_of_own(subject) if subject.is_sandbox else _newest_in_stores(subject)
+    """Numbers of hours of the sandbox with the milliseconds of each response to what was created then."""
     of_points: dict[int, list[UUID]] = defaultdict(list)
-    for each in newest:
+    for each in _newest_of_own(subject):
         if (number := subject.axis.number_of(moment_of(each))) is not None:
             of_points[number].append(each)
     answered = Attempt.objects.filter(http_status__isnull=False).order_by("-delivery_id")
     return of_each(
         [
-            answered.filter(delivery__in=ids).values_list(
-                Value(number, output_field=IntegerField()), "duration_ms"
-            )[:TIMED]
+            answered.filter(delivery__in=ids)
+            .values_list(Value(number, output_field=IntegerField()), "duration_ms")
+            .query.sql_with_params()
             for number, ids in of_points.items()
-        ]
+        ],
+        TIMED,
     )
 
 
 def _newest_of_own(subject: Plotted) -> list[UUID]:
     """The newest of each webhook come from its index, and the newest of all are among them; else all would have to be sorted."""
     rows = _created(subject.axis.first, subject.axis.ranges[-1][1])
-    found = ids_of_each([rows.filter(webhook=each)[:TIMED] for each in subject.webhooks])
+    found = ids_of_each(
+        [rows.filter(webhook=each).query.sql_with_params() for each in subject.webhooks], TIMED
+    )
     return sorted(found, reverse=True)[:TIMED]
-
-
-def _newest_in_stores(subject: Plotted) -> list[UUID]:
-    in_stores = Q(app_id=subject.app.pk) & ~Q(business_id__in=subject.sandboxes.values())
-    ranges, most = subject.axis.ranges, timed_in(subject.axis)
-    return ids_of_each([_created(*each).filter(in_stores)[:most] for each in ranges])
 
 
 def _created(begin: datetime, end: datetime) -> QuerySet[Delivery, Any]:
@@ -163,17 +228,9 @@ def _created(begin: datetime, end: datetime) -> QuerySet[Delivery, Any]:
     return rows.order_by("-id").values_list("pk")
 
 
-def timed_in(axis: Axis) -> int:
-    """The deliveries of each point in stores whose durations are read: 300, or fewer where there are more than seven points."""
-    return min(TIMED, TIMED * DAYS // len(axis.begins))
-
-
 def _calls(subject: Plotted, marks: Sequence[Mark]) -> Chart:
-    def made(begin: datetime, end: datetime, most: int) -> QuerySet[Any]:
-        return _mine(subject, ApiCall.objects.filter(at__gte=begin, at__lt=end)).order_by("-at")
-
     by_class = Counter(
-        (number, max(status // 100, 2)) for number, status in _newest(subject, made, "at", "status", COUNTED)
+        (number, max(status // 100, 2)) for number, status in _newest(subject, _CALLS, COUNTED)
     )
     names = {2: ("Succeeded", "ok"), 4: ("Refused (4xx)", "warn"), 5: ("Failed (5xx)", "bad")}
     series = [
@@ -184,42 +241,36 @@ def _calls(subject: Plotted, marks: Sequence[Mark]) -> Chart:
 
 
 def _hooks(subject: Plotted, hooks: Sequence[Definition], marks: Sequence[Mark]) -> Chart:
-    of_app = HookCall.objects.exclude(outcome__in=SKIPPED).filter(definition__in=[each.pk for each in hooks])
-
-    def made(begin: datetime, end: datetime, most: int) -> QuerySet[Any]:
-        rows = of_app.filter(called_at__gte=begin, called_at__lt=end)
-        return _mine(subject, rows, has_app=False).order_by("-called_at")
-
-    times = _newest(subject, made, "called_at", "duration_ms", TIMED) if hooks else []
+    ids = [each.pk for each in hooks]
+    queries = _OF_HOOK if len(ids) == 1 else _OF_HOOKS
+    times = _newest(subject, queries, TIMED, hook=ids[0], hooks=ids) if ids else []
     return _chart(
         subject, "hooks", "Hook time", marks, _durations(subject, times),
         empty="No calls." if hooks else "The manifest has no hooks.", kind=HOOK, write=milliseconds,
     )  # fmt: skip
 
 
-def _newest(
-    subject: Plotted, rows: Callable[[datetime, datetime, int], QuerySet[Any]], moment: str, value: str, most: int
-) -> list[tuple[int, int]]:  # fmt: skip
+def _newest(subject: Plotted, queries: _Queries, most: int, **values: Any) -> list[tuple[int, int]]:
     """Numbers of points with a value of each row. A day in stores has `most` rows, and so has a whole day of the sandbox."""
     axis = subject.axis
     if subject.is_sandbox:
-        newest = rows(axis.first, axis.ranges[-1][1], most).values_list(moment, value)[:most]
-        return [(number, found) for at, found in newest if (number := axis.number_of(at)) is not None]
+        until = axis.ranges[-1][1]
+        rows = queries.own.rows(limit=most, own=subject.own, begin=axis.first, end=until, **values)
+        return [(number, found) for at, found in rows if (number := axis.number_of(at)) is not None]
+    values |= {"app": subject.app.pk, "without": subject.sandboxes}
     return of_each(
         [
-            rows(begin, end, most).values_list(Value(number, output_field=IntegerField()), value)[:most]
+            queries.in_stores.sql(number=number, begin=begin, end=end, **values)
             for number, (begin, end) in enumerate(axis.ranges)
-        ]
+        ],
+        most,
     )
 
 
 def _installs(subject: Plotted, marks: Sequence[Mark]) -> Chart:
     axis = subject.axis
-    counted = Installation.objects.in_stores().filter(app=subject.app)
-    if subject.is_sandbox:
-        own = Business.objects.sandboxes_of(subject.app.developer_id)
-        counted = Installation.objects.filter(app=subject.app, business__in=own)
-    counts = install_days(counted, Span(len(axis.begins), axis.step), now=axis.begins[-1])
+    span = Span(len(axis.begins), axis.step)
+    counts = install_days(subject.app, span, now=axis.begins[-1], in_sandbox=subject.is_sandbox)
     series = [
         Series("Installs", "first", [each.installs for each in counts]),
         Series("Uninstalls", "second", [each.uninstalls for each in counts]),
@@ -227,26 +278,15 @@ def _installs(subject: Plotted, marks: Sequence[Mark]) -> Chart:
     return _chart(subject, "installs", "Installs", marks, series, empty="No installs.")
 
 
-def _mine(subject: Plotted, rows: QuerySet[Any], *, has_app: bool = True) -> QuerySet[Any]:
-    """Rows of the sandbox store, or of all others."""
-    if subject.is_sandbox:
-        return rows.filter(installation=subject.own)
-    of_app = rows.filter(app=subject.app) if has_app else rows
-    return of_app.exclude(installation__in=list(subject.sandboxes))
-
-
 def _durations(subject: Plotted, rows: Iterable[Any]) -> list[Series]:
-    """The median, and what one in twenty takes longer than."""
     found: dict[int, list[int]] = defaultdict(list)
     for number, duration in rows:
         found[number].append(duration)
     times = [sorted(found[number]) for number in range(len(subject.axis.begins))]
-    return [
-        Series(
-            name, css, [each[ceil(share * len(each)) - 1] if each else None for each in times], is_line=True
-        )
-        for name, css, share in (("p50", "first", 0.5), ("p95", "second", 0.95))
-    ]
+    p50, p95 = (
+        [each[ceil(share * len(each)) - 1] if each else None for each in times] for share in (0.5, 0.95)
+    )
+    return latency_lines(p50, p95)
 
 
 def _chart(
@@ -257,7 +297,7 @@ def _chart(
     page = {API: "requests", HOOK: "logs"}.get(kind, "deliveries")
     slug, filters = subject.app.slug, {"kind": kind} if page == "logs" else {}
     if subject.is_sandbox and subject.own:
-        filters["installation"] = str(subject.own.pk)
+        filters["installation"] = str(subject.own)
     link = filtered(resolve_url(f"portal:{page}", slug), **filters)
     all_rows = link({"range": subject.axis.range_name})
     points = subject.axis.points(link)
@@ -265,7 +305,3 @@ def _chart(
         all_rows = resolve_url("portal:test_install" if subject.is_sandbox else "portal:analytics", slug)
         points = subject.axis.points(lambda _: all_rows)
     return chart(ident, title, points, series, marks=marks, link=all_rows, **options)
-
-
-def _zeros(subject: Plotted) -> list[int]:
-    return [0] * len(subject.axis.begins)

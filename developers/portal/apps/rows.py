@@ -7,17 +7,36 @@ and calls by the day; whether something fails is found by partial indexes.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Sum, Value, When
+from django.db.models import (
+    Case,
+    DateField,
+    DateTimeField,
+    Exists,
+    F,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    UUIDField,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import User
 from activity.deprecated_use import recent_use
 from activity.models import ScopeUse
+from common.db.compiled import Compiled, Param
+from common.rest.deprecation import deprecated_operations
 from common.web.charts import Bar, strip
+from common.web.pagination import PageRequest
 from extensions.models import Breaker
 from installations.models import Installation
 from marketplace.enums import AppStatus, SubmissionStatus
@@ -25,10 +44,12 @@ from marketplace.models import App
 from marketplace.queries import own_apps, with_last_submission
 from webhooks.catalogue import WEBHOOK_TEST
 from webhooks.enums import DeliveryStatus
+from webhooks.insight.analytics import Span, delivery_days
 from webhooks.models import DailyDeliveryCount, Delivery, Webhook
 
 DAYS: Final = 7
 SEARCH_FROM: Final = 9  # apps
+READ: Final = 1_000  # deliveries of today and yesterday; more are as the last hour's count had them
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +81,14 @@ PROBLEMS: Final[dict[str, AppProblem]] = {
 
 @dataclass(frozen=True, slots=True)
 class DayOfDeliveries:
+    """`failed` are those that aren't retried any more."""
+
     date: date
     successful: int = 0
+    retrying: int = 0
     failed: int = 0
+    p50: int | None = None  # ms; only looked for by `row_now`
+    p95: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +98,15 @@ class AppRow:
     installs: int
     days: Sequence[DayOfDeliveries]
     calls: int
+    is_in_stores: bool = False  # a merchant has ever installed it; only looked for by `row_now`
 
     @property
     def delivered(self) -> int:
         return sum(day.successful for day in self.days)
+
+    @property
+    def retrying(self) -> int:
+        return sum(day.retrying for day in self.days)
 
     @property
     def failed(self) -> int:
@@ -83,26 +114,47 @@ class AppRow:
 
     @property
     def deliveries(self) -> int:
-        return self.delivered + self.failed
+        return self.delivered + self.retrying + self.failed
+
+    @property
+    def figures(self) -> tuple[object, ...]:
+        """All that the overview shows of it, to tell whether it has changed."""
+        return self.problems, self.installs, self.calls, self.outcomes
+
+    @property
+    def outcomes(self) -> str:
+        """`1,204 succeeded, 2 retrying and 3 failed`."""
+        retrying = f", {self.retrying:,} retrying" if self.retrying else ""
+        return f"{self.delivered:,} succeeded{retrying} and {self.failed:,} failed"
 
     @property
     def bars(self) -> list[Bar]:
-        return strip([(day.successful, day.failed) for day in self.days], step=12)
+        return strip([(day.successful, day.retrying, day.failed) for day in self.days], step=12)
 
 
-def apps_by_attention(developer: User, text: str = "", now: datetime | None = None) -> QuerySet[App]:
-    """The developer's apps whose name or slug contains `text`, those with problems first, then the latest changed."""
-    found = with_problems(own_apps(developer), now)
+def found_apps(developer: User, text: str = "") -> QuerySet[App]:
+    """The developer's apps whose name or slug contains `text`."""
+    found = own_apps(developer)
+    return found.filter(Q(name__finds=text) | Q(slug__finds=text)) if text else found
+
+
+def apps_by_attention(developer: User, wanted: PageRequest, text: str = "") -> list[App]:
+    """A page of `found_apps`, those with problems first, then the latest changed."""
+    now = timezone.now()
     if text:
-        found = found.filter(Q(name__icontains=text) | Q(slug__icontains=text))
+        return list(_by_weight(found_apps(developer, text), now)[wanted.window])
+    query, _ = _compiled(tuple(deprecated_operations()))
+    return query.rows(limit=wanted.limit, offset=wanted.offset, person=developer.pk, now=now)
+
+
+def _by_weight(found: QuerySet[App], now: Any) -> QuerySet[App]:
     weights = [When(**{name: True}, then=Value(weight)) for weight, name in enumerate(PROBLEMS)]
     weight = Case(*weights, default=Value(len(PROBLEMS)), output_field=IntegerField())
-    return found.annotate(weight=weight).order_by("weight", "-updated_at", "-id")
+    return with_problems(found, now).annotate(weight=weight).order_by("weight", "-updated_at", "-id")
 
 
-def with_problems(apps: Any, now: datetime | None = None) -> Any:
+def with_problems(apps: Any, now: Any) -> Any:
     """Annotate a flag for each of `PROBLEMS`, and the number of installs."""
-    now = now or timezone.now()
     # Not correlated: each is read once, from the partial index of the few rows that match.
     active = Webhook.objects.kept().filter(installation__uninstalled_at=None).order_by()
     webhooks = active.filter(installation__business__is_sandbox=False)
@@ -134,7 +186,29 @@ def with_problems(apps: Any, now: datetime | None = None) -> Any:
         has_open_breaker_sandbox=Exists(breakers.filter(**own)),
         is_rejected=Q(status=AppStatus.DRAFT, last_submission_status=SubmissionStatus.REJECTED),
         has_open_consent=Exists(asked),
-        calls_deprecated=Exists(recent_use().filter(app=OuterRef("pk"))),
+        calls_deprecated=Exists(recent_use(now).filter(app=OuterRef("pk"))),
+    )
+
+
+@lru_cache(maxsize=2)
+def _compiled(deprecated: tuple[str, ...]) -> tuple[Compiled[App], Compiled[Any]]:
+    """The apps of a person by weight, and what the overview shows of one; for these deprecated operations."""
+    now: Any = Param("now", DateTimeField())
+    pk = Param("app", UUIDField())
+    used = ScopeUse.objects.filter(app=OuterRef("pk"), day__gte=Param("since", DateField())).order_by()
+    installed = Installation.objects.filter(app=OuterRef("pk"), is_test=False, business__is_sandbox=False)
+    person: Any = Param("person", UUIDField())
+    return Compiled(lambda: _by_weight(own_apps(person), now)), Compiled(
+        lambda: (
+            with_problems(App.objects.filter(pk=pk), now)
+            .annotate(
+                is_in_stores=Exists(installed),
+                calls=Coalesce(
+                    Subquery(used.values("app").annotate(total=Sum("count")).values("total")), Value(0)
+                ),
+            )
+            .values_list("installs", "is_in_stores", "calls", *PROBLEMS)
+        )
     )
 
 
@@ -150,24 +224,51 @@ def state_of(app: App) -> tuple[Any, ...]:
 
 def rows_of(apps: Iterable[App], now: datetime | None = None) -> list[AppRow]:
     """With the deliveries and calls of the last seven UTC days."""
-    today = (now or timezone.now()).astimezone(UTC).date()
-    dates = [today - timedelta(days=ago) for ago in range(DAYS - 1, -1, -1)]
+    dates = _dates(now or timezone.now())
     apps = list(apps)
     ids = [app.pk for app in apps]
     counts = DailyDeliveryCount.objects.filter(app__in=ids, date__gte=dates[0])
     days: dict[tuple[UUID, date], DayOfDeliveries] = {
-        (app, day): DayOfDeliveries(day, successful, failed)
-        for app, day, successful, failed in counts.values_list("app", "date", "successful", "failed")
+        (app, day): DayOfDeliveries(day, successful, retrying, max(0, failed - retrying))
+        for app, day, successful, retrying, failed in counts.values_list(
+            "app", "date", "successful", "retrying", "failed"
+        )
     }
     used = ScopeUse.objects.filter(app__in=ids, day__gte=dates[0]).order_by().values_list("app")
     calls: dict[UUID, int] = dict(used.annotate(total=Sum("count")))
     return [
         AppRow(
-            app=app,
-            problems=problems_of(app),
-            installs=app.installs,
-            days=[days.get((app.pk, day), DayOfDeliveries(day)) for day in dates],
-            calls=calls.get(app.pk, 0),
+            app,
+            problems_of(app),
+            app.installs,
+            [days.get((app.pk, day), DayOfDeliveries(day)) for day in dates],
+            calls.get(app.pk, 0),
         )
         for app in apps
     ]
+
+
+def row_now(app: App, now: datetime | None = None) -> AppRow:
+    """Of one app, with the deliveries of today and yesterday as they are now (`delivery_days`). One statement before a merchant has
+    ever installed it, else three.
+    """
+    now = now or timezone.now()
+    dates = _dates(now)
+    _, query = _compiled(tuple(deprecated_operations()))
+    [(installs, is_in_stores, calls, *flags)] = query.rows(app=app.pk, now=now, since=dates[0])
+    days = [DayOfDeliveries(day) for day in dates]
+    if is_in_stores:
+        days = [
+            DayOfDeliveries(
+                day.date, day.successful, day.retrying, day.given_up, day.latency(0.5), day.latency(0.95)
+            )
+            for day in delivery_days(app, Span(DAYS), now=now, most=READ)
+        ]
+    problems = [problem for problem, is_true in zip(PROBLEMS.values(), flags, strict=True) if is_true]
+    return AppRow(app, problems, installs, days, calls, is_in_stores)
+
+
+def _dates(now: datetime) -> list[date]:
+    """The last seven days in UTC, today last."""
+    today = now.astimezone(UTC).date()
+    return [today - timedelta(days=ago) for ago in range(DAYS - 1, -1, -1)]

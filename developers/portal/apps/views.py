@@ -10,23 +10,24 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_http_methods
 
 from accounts.sign_in.step_up import step_up
+from common.db.transactions import one_moment
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved
-from common.web.live import live_part, live_version
+from common.web.live import is_shown, live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from developers.portal.access import app_page, current_developer, developer_page, developers_page, owners_page
-from developers.portal.apps.axis import Place
+from developers.portal.apps.axis import PlaceOfUse
 from developers.portal.apps.details_form import LISTING, SECTIONS, EditAppForm, section_url
-from developers.portal.apps.health import app_health
-from developers.portal.apps.plots import plots_of
+from developers.portal.apps.health import app_health, newest_of
+from developers.portal.apps.plots import delivered, plots_of
 from developers.portal.apps.rows import (
     SEARCH_FROM,
     apps_by_attention,
-    problems_of,
+    found_apps,
+    row_now,
     rows_of,
     state_of,
-    with_problems,
 )
 from developers.portal.apps.secrets import already_shown, client_secret_page
 from developers.portal.examples import EXAMPLES
@@ -49,12 +50,12 @@ def app_list(request: HttpRequest) -> HttpResponse:
     wanted = page_request(request.GET, default=20, maximum=100)
     developer = current_developer(request)
     text = request.GET.get("q", "").strip()[:80]
-    apps = apps_by_attention(developer, text)
-    shown = list(apps[wanted.window])
+    shown = apps_by_attention(developer, wanted, text)
     part = {"rows": SimpleLazyObject(lambda: rows_of(shown)), "version": live_version(*map(state_of, shown))}
     if request.GET.get("part") == "rows":
         return live_part(request, "developers/portal/apps/rows.html", part)
-    total = apps.count()
+    is_all = wanted.page == 1 and len(shown) < wanted.limit
+    total = len(shown) if is_all else found_apps(developer, text).count()
     context = part | {
         "total": total,
         "text": text,
@@ -69,29 +70,37 @@ def app_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 @app_page
 def app_overview(request: HttpRequest, app: App) -> HttpResponse:
-    if request.GET.get("part") == "problems":
-        problems = problems_of(with_problems(App.objects.filter(pk=app.pk)).get())
-        part = {"app": app, "problems": problems, "version": live_version(*problems)}
-        return live_part(request, "developers/portal/apps/problems.html", part)
-    health = app_health(app)
-    made = progress(app)
-    first = Place.STORES if app.approved_version_id else Place.SANDBOX
-    place = next((each for each in Place if each == request.GET.get("in")), first)
-    context = {
+    """`part=live` is what moves: the problems, the figures and the plots. All are of one moment."""
+    first = PlaceOfUse.STORES if app.approved_version_id else PlaceOfUse.SANDBOX
+    place = next((each for each in PlaceOfUse if each == request.GET.get("in")), first)
+    with one_moment():
+        row = row_now(app)
+        sent = delivered(app, place, row.days)
+        newest = newest_of(app, row)
+        version = live_version(row.figures, newest, sent.succeeded, sent.retrying, sent.failed)
+        is_live = request.GET.get("part") == "live"
+        if is_live and is_shown(request, version):
+            return HttpResponse(status=204)
+        health = app_health(app, row, newest)
+        made = progress(app)
+        plots = plots_of(app, sent, health.hooks) if made.installed_at or health.is_in_stores else ()
+    moving = {
         "app": app,
         "place": place,
-        "places": list(Place),
-        "plots": plots_of(app, place, health.hooks, health.row.days)
-        if made.installed_at or health.is_in_stores
-        else (),
+        "places": list(PlaceOfUse),
+        "health": health,
+        "plots": plots,
+        "version": version,
+    }
+    if is_live:
+        return live_part(request, "developers/portal/apps/overview_live.html", moving)
+    context = moving | {
         "scopes": [SCOPES[name] for name in app.scopes],
         "progress": made,
         # Its plots are empty, so the next steps come before them.
         "is_new": not health.is_in_stores and not (made.called_at and made.answer),
         "has_pictures": bool(app.icon_id and app.screenshot_ids),
         "has_own_url": not app.redirect_url.startswith(f"{settings.BASE_URL}/"),
-        "health": health,
-        "version": live_version(*health.row.problems),
         "offered": is_offered_to(current_developer(request), app),
     }
     return render(request, "developers/portal/apps/overview.html", context)

@@ -1,5 +1,6 @@
 """Why didn't it arrive? The reason for an event, a store and a time."""
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from django import forms
@@ -13,18 +14,18 @@ from accounts.times import in_zone
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import require_safe
 from developers.portal.access import app_page, current_developer
-from developers.portal.deliveries.arrival_descriptions import explained
 from developers.portal.deliveries.forms import MAX_CHOICES
 from developers.portal.filter_forms import MomentField
 from marketplace.models import App
-from webhooks.catalogue import ERASURES, SUBSCRIBABLE
-from webhooks.services.explaining import explain
+from webhooks.catalogue import ERASURES, EVENTS, SUBSCRIBABLE
+from webhooks.services.explaining import Cause, Reason, explain
+from webhooks.services.retention import KEPT
 
-EVENTS: Final = [name for name in SUBSCRIBABLE if name not in ERASURES]
+EVENT_NAMES: Final = [name for name in SUBSCRIBABLE if name not in ERASURES]
 
 
 class ArrivalForm(forms.Form):
-    event = forms.ChoiceField(choices=[(name, name) for name in EVENTS], label="Event")
+    event = forms.ChoiceField(choices=[(name, name) for name in EVENT_NAMES], label="Event")
     store = forms.ModelChoiceField(Business.objects.none(), label="Store", empty_label=None)
     at = MomentField(label=in_zone("Time"))
 
@@ -76,3 +77,50 @@ def _answer(app: App, person: User, asked: dict[str, Any]) -> dict[str, Any]:
         "asked_at": asked["at"],
         "is_own_sandbox": is_own_sandbox(store, person),
     }
+
+
+# Sentences for why an event did or didn't arrive (`webhooks.services.explaining`).
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A reason with its pill, its sentence, and the name of its time, such as "Uninstalled"."""
+
+    reason: Reason
+    kind: str
+    icon: str
+    label: str
+    sentence: str
+    time_name: str
+
+
+# Kind, icon and label of the pill; the sentence; the name of the time.
+_WORDS: Final[dict[Cause, tuple[str, str, str, str, str]]] = {
+    Cause.OLDER_THAN_KEPT: ("neutral", "clock", "No longer known", f"Events and deliveries are kept for {KEPT.days} days.", ""),
+    Cause.NOT_INSTALLED_YET: ("neutral", "ban", "Not installed", "The app was not installed in this store at that time.", "Installed"),
+    Cause.UNINSTALLED: ("neutral", "ban", "Not installed", "The store had uninstalled the app by then.", "Uninstalled"),
+    Cause.APP_SUSPENDED: ("bad", "ban", "App suspended", "The app was suspended. Nothing is sent then, and nothing is kept for later.", "Suspended"),
+    Cause.SCOPE_MISSING: ("bad", "lock", "Scope missing", "The install lacks the scope {scope}, so it doesn't receive {event}.", ""),
+    Cause.SCOPE_GRANTED_LATER: ("bad", "lock", "Scope missing", "The install didn't have the scope {scope} at that time.", "Granted"),
+    Cause.NOTHING_HAPPENED: ("neutral", "minus", "Nothing happened", "There was no {event} in this store within 15 minutes of that time.", ""),
+    Cause.NO_WEBHOOK: ("bad", "webhook", "No endpoint", "It happened, but the install had no webhook endpoint.", ""),
+    Cause.REGISTERED_LATER: ("neutral", "clock", "Added later", "The endpoint was added after the event.", "Added"),
+    Cause.DELETED: ("neutral", "trash-2", "Deleted", "The endpoint had been deleted by then.", "Deleted"),
+    Cause.NOT_SUBSCRIBED: ("bad", "bell", "Not subscribed", "The endpoint doesn't list {event}. Edit its events.", ""),
+    Cause.SWITCHED_OFF: ("bad", "pause", "Endpoint paused", "Events aren't recorded for an endpoint that the app has paused. Resume it.", ""),
+    Cause.NOT_LISTENING_THEN: ("bad", "pause", "Not listening then", "At that time the endpoint was paused, or it didn't list {event}.", ""),
+    Cause.HELD_DISABLED: ("warn", "power", "Held", "We disabled the endpoint because it kept failing. Enable it, then resend what is held.", ""),
+    Cause.HELD_PAUSED: ("warn", "pause", "Held", "The store has paused the app. The delivery is sent when the store resumes it.", ""),
+    Cause.CANCELLED: ("neutral", "ban", "Not sent", "It was cancelled before it was sent: the endpoint or the app was switched off, deleted or uninstalled.", "Cancelled"),
+    Cause.WAITING: ("info", "clock", "Waiting", "It is waiting to be sent.", "Due"),
+    Cause.RETRYING: ("warn", "rotate-cw", "Retrying", "Your endpoint didn't accept it. It is retried.", "Next attempt"),
+    Cause.DELIVERED: ("ok", "check", "Delivered", "Your endpoint answered 2xx.", "Answered"),
+    Cause.EXHAUSTED: ("bad", "circle-x", "Failed", "Your endpoint accepted no attempt.", "Last attempt"),
+}  # fmt: skip
+
+
+def explained(reason: Reason, event_type: str) -> Explained:
+    kind, icon, label, sentence, time_name = _WORDS[reason.cause]
+    scope = EVENTS[event_type].scope or ""
+    filled = sentence.replace("{event}", event_type).replace("{scope}", scope)
+    return Explained(reason, kind, icon, label, filled, time_name)

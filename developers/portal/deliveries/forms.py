@@ -8,29 +8,26 @@ from uuid import UUID
 from django import forms
 
 from accounts.times import in_zone
-from developers.portal.deliveries.log import DeliverySearch
-from developers.portal.filter_forms import Choices, ListFilters, MomentField, search_field
-from developers.portal.forms import Lines
+from common.web.forms.texts import Lines
+from common.web.forms.widgets import LongChoiceField
+from developers.portal.deliveries.log import DeliverySearch, EndpointChoice
+from developers.portal.filter_forms import ListFilters, MomentField, search_field
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
-from webhooks.models import Webhook
 
 MAX_CHOICES: Final = 100  # in a drop-down; others are found by ID
 MAX_PASTED: Final = 256 * 1024  # characters; our bodies are far smaller
+TOO_LONG: Final = f"Too long. Paste at most {MAX_PASTED // 1024} KiB."
 
 ALL: Final = "all"
 
 
-def webhook_choices(webhooks: Sequence[Webhook]) -> Choices:
-    """`webhooks` must include their installations and businesses."""
-    return [
-        (str(each.pk), f"{_short(each.url)} ({each.installation.business.name})")
-        for each in webhooks[:MAX_CHOICES]
-    ]
+def webhook_choices(webhooks: Sequence[EndpointChoice]) -> list[tuple[str, str]]:
+    return [(str(each.pk), f"{_short(each.url)} ({each.store})") for each in webhooks[:MAX_CHOICES]]
 
 
-def _installation_choices(webhooks: Sequence[Webhook]) -> Choices:
-    names = {str(each.installation_id): str(each.installation.business.name) for each in webhooks}
+def _installation_choices(webhooks: Sequence[EndpointChoice]) -> list[tuple[str, str]]:
+    names = {str(each.installation_id): each.store for each in webhooks}
     return list(names.items())[:MAX_CHOICES]
 
 
@@ -43,13 +40,13 @@ class FilterForm(ListFilters):
     """The filters above the list of deliveries."""
 
     q = search_field("Delivery, event or order ID", max_length=80)
-    status = forms.ChoiceField(required=False)
-    event = forms.ChoiceField(required=False)
-    webhook = forms.ChoiceField(label="Endpoint", required=False)
-    installation = forms.ChoiceField(label="Store", required=False)
-    range = forms.ChoiceField(label="Created", required=False)
+    status = LongChoiceField(required=False)
+    event = LongChoiceField(required=False)
+    webhook = LongChoiceField(label="Endpoint", required=False)
+    installation = LongChoiceField(label="Store", required=False)
+    range = LongChoiceField(label="Created", required=False)
 
-    def __init__(self, data: Any, *, webhooks: Sequence[Webhook]) -> None:
+    def __init__(self, data: Any, *, webhooks: Sequence[EndpointChoice]) -> None:
         super().__init__(data)
         self.offer("status", "Any status", DeliveryStatus.choices)
         self.offer("event", "Any event", [(name, name) for name in catalogue.EVENTS])
@@ -86,7 +83,7 @@ class SelectionForm(forms.Form):
 class RecoverForm(forms.Form):
     """Failed and held deliveries since a time, of one endpoint or all."""
 
-    webhook = forms.ChoiceField(
+    webhook = LongChoiceField(
         label="Endpoint", error_messages={"invalid_choice": "Choose an endpoint from the list."}
     )
     since = MomentField(
@@ -94,7 +91,7 @@ class RecoverForm(forms.Form):
         error_messages={"required": "Enter a time. Deliveries created since then are resent."},
     )
 
-    def __init__(self, data: Any, *, webhooks: Sequence[Webhook]) -> None:
+    def __init__(self, data: Any, *, webhooks: Sequence[EndpointChoice]) -> None:
         super().__init__(data)
         field: Any = self.fields["webhook"]
         field.choices = [(ALL, "All active endpoints"), *webhook_choices(webhooks)]
@@ -107,17 +104,18 @@ class SignatureForm(forms.Form):
         widget=forms.Textarea(
             {"class": "code-text", "rows": 6, "spellcheck": "false", "autocomplete": "off"}
         ),
-        max_length=None,
+        max_length=MAX_PASTED,
         help_text="One per line. X-Webhook-Timestamp and a signature are enough.",
-        error_messages={"required": "Paste the headers of the request."},
+        error_messages={"required": "Paste the headers of the request.", "max_length": TOO_LONG},
     )
     body = Lines(
         strip=False,
         widget=forms.Textarea(
             {"class": "code-text", "rows": 6, "spellcheck": "false", "autocomplete": "off"}
         ),
+        max_length=MAX_PASTED,
         help_text="The raw body as received, before any parsing.",
-        error_messages={"required": "Paste the body of the request."},
+        error_messages={"required": "Paste the body of the request.", "max_length": TOO_LONG},
     )
     secret = forms.CharField(
         label="Webhook secret",
@@ -146,10 +144,3 @@ class SignatureForm(forms.Form):
             if has_own_secret
             else "It was shown once: in the response of POST /webhooks, or after the install."
         )
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
-        for name in ("headers", "body"):
-            if len(cleaned.get(name, "")) > MAX_PASTED:
-                self.add_error(name, "Too long. Paste at most 256 KiB.")
-        return cleaned

@@ -13,7 +13,7 @@ from django.utils import timezone
 from developers.portal.deliveries import log as delivery_log
 from marketplace.models import App
 from webhooks.insight.diagnosis import Diagnosis, diagnose
-from webhooks.models import Attempt, Delivery, Webhook
+from webhooks.queries import DeliveryRow
 
 WINDOW: Final = timedelta(days=7)
 MOST: Final = 100  # deliveries of each status that are read: a page with 600 rows took twice as long
@@ -33,11 +33,11 @@ class FailureGroup:
 
     cause: FailureReason
     diagnosis: Diagnosis
-    deliveries: list[Delivery]  # newest first
+    deliveries: list[DeliveryRow]  # newest first
     is_bound: bool  # there may be more
 
     @property
-    def newest(self) -> Delivery:
+    def newest(self) -> DeliveryRow:
         return self.deliveries[0]
 
     @property
@@ -45,11 +45,11 @@ class FailureGroup:
         return self.deliveries[-1].created_at
 
     @property
-    def webhooks(self) -> dict[UUID, tuple[Webhook, list[UUID]]]:
-        """Each webhook with its deliveries."""
-        found: dict[UUID, tuple[Webhook, list[UUID]]] = {}
+    def webhooks(self) -> dict[UUID, list[UUID]]:
+        """The deliveries of each webhook."""
+        found: dict[UUID, list[UUID]] = {}
         for each in self.deliveries:
-            found.setdefault(each.webhook_id, (each.webhook, []))[1].append(each.pk)
+            found.setdefault(each.webhook_id, []).append(each.pk)
         return found
 
 
@@ -60,16 +60,15 @@ def groups(app: App, now: datetime | None = None) -> list[FailureGroup]:
     return _grouped(failing)[:SHOWN]
 
 
-def _grouped(failing: Iterable[Delivery]) -> list[FailureGroup]:
-    by_cause: dict[FailureReason, list[Delivery]] = defaultdict(list)
+def _grouped(failing: Iterable[DeliveryRow]) -> list[FailureGroup]:
+    by_cause: dict[FailureReason, list[DeliveryRow]] = defaultdict(list)
     diagnoses: dict[FailureReason, Diagnosis] = {}
     for each in failing:
-        attempt: Attempt = each.last_attempt  # type: ignore[attr-defined]
-        diagnosis = diagnose(attempt.http_status, attempt.error_class)
+        diagnosis = diagnose(each.http_status, each.error_class)
         if diagnosis is None:
             continue
-        reason = str(attempt.http_status) if attempt.http_status is not None else attempt.error_class
-        cause = FailureReason(reason, urlsplit(each.webhook.url).netloc)
+        reason = str(each.http_status) if each.http_status is not None else each.error_class
+        cause = FailureReason(reason, urlsplit(each.webhook_url).netloc)
         by_cause[cause].append(each)
         diagnoses[cause] = diagnosis
     found = [

@@ -4,27 +4,29 @@ Pages start at an id, and ids are ordered by time. So the list doesn't shift und
 arrive, and a late page costs as much as the first.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import Q, QuerySet, Value
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, UUIDField, Value
 from django.db.models.functions import StrIndex
 
-from common.db.finders import get_or_not_found
+from common.db.compiled import Compiled, Param
+from common.db.samples import CountOfSome, ids_of_each
+from common.errors import NotFound
 from common.ids import first_id_at, parse_id
 from common.times import shifted
-from installations.models import with_versions
+from installations.models import Installation
 from marketplace.models import App
 from webhooks import catalogue
-from webhooks.enums import DeliveryStatus
+from webhooks.enums import FAILING, DeliveryStatus
 from webhooks.models import Attempt, Delivery, Webhook
-from webhooks.queries import attach_last_attempts
+from webhooks.queries import DeliveryRow, delivery_rows
 from webhooks.services.deliveries import GIVEN_UP
 
-PAGE: Final = 50
+PAGE: Final = 25
 MAX_COUNTED: Final = 1000  # counting stops here
 ABOUT: Final = timedelta(minutes=1)  # that the time of an id may differ from `created_at`
 MAX_ATTEMPTS_SHOWN: Final = 200
@@ -49,8 +51,22 @@ class DeliverySearch:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """A number of rows that is counted up to a limit. Reads `1,000`, or `More than 1,000`."""
+
+    number: int
+    is_more: bool = False
+
+    def __bool__(self) -> bool:
+        return self.number > 0
+
+    def __str__(self) -> str:
+        return f"{'More than ' if self.is_more else ''}{self.number:,}"
+
+
+@dataclass(frozen=True, slots=True)
 class DeliveryPage:
-    deliveries: list[Delivery]  # newest first, each with `last_attempt`
+    deliveries: list[DeliveryRow]  # newest first
     has_newer: bool
     has_older: bool
 
@@ -60,32 +76,62 @@ def webhooks_of(app: App) -> QuerySet[Webhook]:
     return Webhook.objects.filter(installation__app=app)
 
 
-def some_webhooks(app: App, *, most: int, named: Iterable[object] = ()) -> list[Webhook]:
+class EndpointChoice(NamedTuple):
+    """A webhook as a choice of a drop-down."""
+
+    pk: UUID
+    url: str
+    installation_id: UUID
+    store: str
+
+
+_APP: Final[Any] = Param("app", UUIDField())
+_ENDPOINT: Final = ("pk", "url", "installation_id", "installation__business__name")
+_OF_APP: Final = Compiled(lambda: _newest(_APP).filter(deleted_at=None))
+_DELETED_OF_APP: Final = Compiled(lambda: _newest(_APP).filter(deleted_at__isnull=False))
+
+
+def _newest(app: Any) -> QuerySet[Webhook, Any]:
+    return webhooks_of(app).order_by("-id").values_list(*_ENDPOINT)
+
+
+def endpoints_of(app: App, *, most: int, named: Iterable[object] = ()) -> list[EndpointChoice]:
     """Choices for a drop-down: the newest webhooks, deleted ones last. Always includes those in `named`, which holds
     ids of webhooks or installations.
     """
-    rows = webhooks_of(app).select_related("installation__business")
-    lean = rows.defer("secret", "installation__webhook_secret")
-    newest = lean.order_by("-id")
     # One after the other, since each stops after a few rows of an index. Both at once would sort all.
-    found = list(newest.filter(deleted_at=None)[:most])
-    found += newest.filter(deleted_at__isnull=False)[: most - len(found)]
+    rows = _OF_APP.rows(limit=most, app=app.pk)
+    if len(rows) < most:
+        rows += _DELETED_OF_APP.rows(limit=most - len(rows), app=app.pk)
+    found = [EndpointChoice(*row) for row in rows]
     missing = [wanted for wanted in map(parse_id, named) if wanted and not _holds(found, wanted)]
     if missing:
-        found[:0] = lean.filter(Q(pk__in=missing) | Q(installation__in=missing))[:most]
+        among = _newest(app).order_by().filter(Q(pk__in=missing) | Q(installation__in=missing))
+        found[:0] = [EndpointChoice(*row) for row in among[:most]]
     return found
 
 
-def _holds(webhooks: Iterable[Webhook], wanted: UUID) -> bool:
-    return any(wanted in (each.pk, each.installation_id) for each in webhooks)
+def _holds(endpoints: Iterable[EndpointChoice], wanted: UUID) -> bool:
+    return any(wanted in (each.pk, each.installation_id) for each in endpoints)
 
 
 def own_delivery(app: App, delivery_id: object) -> Delivery:
-    """A delivery with its event, webhook, installation and scopes. Raises `NotFound`, also for another app's."""
-    rows = Delivery.objects.filter(app_id=app.pk).select_related(*_AROUND)
-    return get_or_not_found(
-        rows.defer("webhook__installation__webhook_secret"), delivery_id, "Delivery not found"
+    """A delivery with its event, webhook and installation. Raises `NotFound`, also for another app's."""
+    wanted = parse_id(delivery_id)
+    found = _ONE.first(app=app.pk, delivery=wanted) if wanted else None
+    if found is None:
+        raise NotFound("Delivery not found")
+    found.webhook.installation.app = app
+    return found
+
+
+_ONE: Final = Compiled(
+    lambda: (
+        Delivery.objects.filter(app_id=_APP, pk=Param("delivery", UUIDField()))
+        .select_related("event", "webhook__installation__business")
+        .defer("webhook__installation__webhook_secret")
     )
+)
 
 
 def page(
@@ -101,8 +147,7 @@ def page(
     """
     ids = _ids(app, filters, before=before, after=after, newest=newest, limit=PAGE + 1)
     more, ids = len(ids) > PAGE, ids[:PAGE]
-    deliveries = _rows(ids)
-    attach_last_attempts(deliveries)
+    deliveries = delivery_rows(ids)
     if after is not None:
         return DeliveryPage(deliveries, has_newer=more, has_older=True)
     return DeliveryPage(deliveries, has_newer=before is not None, has_older=more)
@@ -113,38 +158,26 @@ def count(app: App, filters: DeliverySearch, *, after: UUID | None = None, most:
     return len(_ids(app, filters, after=after, limit=most))
 
 
-def failing(app: App, *, since: datetime, most: int) -> list[Delivery]:
+def failing(app: App, *, since: datetime, most: int) -> list[DeliveryRow]:
     """Deliveries created since then that are being retried or have failed, at most `most` of each, newest first.
 
-    Each has `last_attempt`. Tests are left out, and so is what can't be resent now.
+    Tests are left out, and so is what can't be resent now.
     """
-    ids = [
-        found
-        for status in (DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED)
-        for found in _ids(app, DeliverySearch(status=status, since=since), limit=most)
-    ]
-    if not ids:
-        return []
-    sendable = [each for each in _rows(ids) if _is_sendable(each)]
-    attach_last_attempts(sendable)
-    return [each for each in sendable if each.last_attempt]  # type: ignore[attr-defined]
-
-
-def _is_sendable(delivery: Delivery) -> bool:
-    webhook = delivery.webhook
-    is_on = webhook.is_active and webhook.deleted_at is None and webhook.installation.paused_at is None
-    return is_on and delivery.event.type != catalogue.WEBHOOK_TEST
+    # The condition is that of an index of what fails, which has few rows.
+    rows = Delivery.objects.filter(app_id=app.pk).exclude(event_type=catalogue.WEBHOOK_TEST)
+    newest = _created(rows, since, None).order_by("-id").values_list("pk")
+    ids = ids_of_each([newest.filter(status=status).query.sql_with_params() for status in FAILING], most)
+    return [each for each in delivery_rows(ids) if each.is_sendable]
 
 
 def last_that_worked(delivery: Delivery) -> Delivery | None:
     """The newest delivery to the same webhook that was answered 2xx; one of the same event type if there is a recent one."""
     worked = Delivery.objects.filter(webhook=delivery.webhook_id, status=DeliveryStatus.SUCCEEDED)
     rows = worked.exclude(pk=delivery.pk).exclude(event_type=catalogue.WEBHOOK_TEST).order_by("-finished_at")
-    recent = list(rows.values_list("pk", "event__type")[:MAX_COMPARED])
-    same_type = (pk for pk, event_type in recent if event_type == delivery.event.type)
+    recent = list(rows.values_list("pk", "event_type")[:MAX_COMPARED])
+    same_type = (pk for pk, event_type in recent if event_type == delivery.event_type)
     found = next(same_type, recent[0][0] if recent else None)
-    around = Delivery.objects.select_related(*_AROUND).defer("webhook__installation__webhook_secret")
-    return around.get(pk=found) if found else None
+    return own_delivery(delivery.webhook.installation.app, found) if found else None
 
 
 def webhooks_to_recover(app: App, since: datetime, *, webhook: object = None, most: int) -> list[Webhook]:
@@ -159,9 +192,20 @@ def webhooks_to_recover(app: App, since: datetime, *, webhook: object = None, mo
     return list(rows.filter(pk__in=list(failed)).order_by("-id")[:most])
 
 
-def count_to_recover(webhook: Webhook, since: datetime) -> int:
-    """The number of failed and held deliveries, at most `MAX_COUNTED`."""
-    return len(_to_recover(since).filter(webhook=webhook).values_list("pk")[:MAX_COUNTED])
+def counted(rows: QuerySet[Delivery]) -> Counted:
+    """At most `MAX_COUNTED`."""
+    return _counted(len(rows.values_list("pk")[: MAX_COUNTED + 1]))
+
+
+def _counted(found: int) -> Counted:
+    return Counted(min(found, MAX_COUNTED), found > MAX_COUNTED)
+
+
+def counts_to_recover(webhooks: Iterable[Webhook], since: datetime) -> list[Counted]:
+    """The number of failed and held deliveries to each."""
+    of_each = _to_recover(since).filter(webhook=OuterRef("pk")).values("pk")[: MAX_COUNTED + 1]
+    rows = Webhook.objects.filter(pk__in=[each.pk for each in webhooks])
+    return [_counted(found) for found in rows.values_list(CountOfSome(of_each), flat=True)]
 
 
 def _to_recover(since: datetime) -> QuerySet[Delivery]:
@@ -176,10 +220,17 @@ def _created(rows: QuerySet[Delivery], since: datetime | None, until: datetime |
     return rows.filter(created_at__lt=until, id__lt=first_id_at(shifted(until, ABOUT))) if until else rows
 
 
-def oldest_time(app: App) -> datetime | None:
-    """When the oldest kept delivery was created."""
-    first = Delivery.objects.filter(app_id=app.pk).order_by("id").values_list("created_at", flat=True)
-    return first[:1].first()
+def oldest_time_and_installed(app: App) -> tuple[datetime | None, bool]:
+    """When the oldest kept delivery was created, and whether a store has the app."""
+    return _OLDEST.rows(app=app.pk)[0]
+
+
+_OLDEST: Final = Compiled(
+    lambda: App.objects.filter(pk=_APP).values_list(
+        Subquery(Delivery.objects.filter(app_id=_APP).order_by("id").values("created_at")[:1]),
+        Exists(Installation.objects.active().filter(app=_APP)),
+    )
+)
 
 
 def attempts_of(delivery: Delivery) -> list[Attempt]:
@@ -223,12 +274,24 @@ def _matching(app: App, filters: DeliverySearch) -> QuerySet[Delivery]:
     if filters.webhook:
         rows = rows.filter(webhook=filters.webhook)
     if filters.installation:
-        rows = rows.filter(webhook__in=_ids_of(webhooks_of(app).filter(installation=filters.installation)))
+        rows = rows.filter(webhook__in=_webhooks(app, filters.installation))
     return _named(app, rows, filters.text) if filters.text else rows
 
 
-def _ids_of(webhooks: QuerySet[Webhook]) -> list[UUID]:
-    return list(webhooks.values_list("pk", flat=True))
+def _webhooks(app: App, wanted: UUID) -> list[UUID]:
+    """The app's webhook with this id, or those of its installation with this id."""
+    return [pk for (pk,) in _OF_ID.rows(app=app.pk, wanted=wanted)]
+
+
+_WANTED: Final[Any] = Param("wanted", UUIDField())
+_OF_ID: Final = Compiled(
+    lambda: webhooks_of(_APP).filter(Q(pk=_WANTED) | Q(installation=_WANTED)).values_list("pk")
+)
+_EVENT_OF_ID: Final = Compiled(
+    lambda: (
+        Delivery.objects.filter(Q(pk=_WANTED) | Q(event=_WANTED), app_id=_APP).order_by().values_list("event")
+    )
+)
 
 
 def _named(app: App, rows: QuerySet[Delivery], text: str) -> QuerySet[Delivery]:
@@ -239,13 +302,10 @@ def _named(app: App, rows: QuerySet[Delivery], text: str) -> QuerySet[Delivery]:
     wanted = parse_id(text.lower())
     if wanted is None:
         return _containing(rows, f'"orderNumber":"{text}"')
-    if webhooks := _ids_of(webhooks_of(app).filter(Q(pk=wanted) | Q(installation=wanted))):
+    if webhooks := _webhooks(app, wanted):
         return rows.filter(webhook__in=webhooks)
-    own = Delivery.objects.filter(app_id=app.pk)
-    if delivery := own.filter(pk=wanted).first():
-        return rows.filter(event=delivery.event_id)
-    if own.filter(event=wanted).exists():
-        return rows.filter(event=wanted)
+    if event := _EVENT_OF_ID.first(app=app.pk, wanted=wanted):
+        return rows.filter(event=event[0])
     return _containing(rows, f'"{wanted}"')
 
 
@@ -255,17 +315,3 @@ def _containing(rows: QuerySet[Delivery], part: str) -> QuerySet[Delivery]:
     for last in rows.order_by("-id").values_list("pk", flat=True)[SEARCHED : SEARCHED + 1]:
         rows = rows.filter(id__gt=last)
     return rows.alias(at=StrIndex("event__data", Value(part))).filter(at__gt=0)
-
-
-_AROUND: Final = (
-    "event",
-    *with_versions("webhook__installation__"),
-    "webhook__installation__business",
-)
-
-
-def _rows(ids: Sequence[UUID]) -> list[Delivery]:
-    """Rows for the list, newest first, without secrets and event data."""
-    rows = Delivery.objects.filter(pk__in=ids).select_related("event", "webhook__installation__business")
-    lean = rows.defer("event__data", "webhook__secret", "webhook__installation__webhook_secret")
-    return list(lean.order_by("-id"))

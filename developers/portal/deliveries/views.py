@@ -1,6 +1,7 @@
 """Deliveries to an app: the list, one delivery with its attempts, and resending."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
@@ -11,20 +12,23 @@ from django.shortcuts import redirect, render, resolve_url
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from common.db.transactions import one_moment
 from common.errors import Conflict
 from common.ids import parse_id
 from common.times import duration
 from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
+from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries import descriptions as delivery_descriptions
-from developers.portal.deliveries import live
 from developers.portal.deliveries import log as delivery_log
-from developers.portal.deliveries.comparison import differing_fields, differing_headers
+from developers.portal.deliveries.descriptions import differing_fields, differing_headers
 from developers.portal.deliveries.forms import ALL, MAX_CHOICES, FilterForm, RecoverForm, SelectionForm
 from developers.portal.deliveries.groups import group_of, groups
-from developers.portal.deliveries.resent import remember, resent_of
+from developers.portal.deliveries.log import DeliveryPage
+from developers.portal.deliveries.resent import Resent, is_remembered, remember, resent_of
+from developers.portal.deliveries.rows import delivery_rows
 from developers.portal.filter_forms import MAX_NEW, news
 from developers.portal.sandbox.changes import sample_events
 from installations.queries import sandbox_installation
@@ -32,12 +36,13 @@ from marketplace.models import App
 from webhooks import catalogue
 from webhooks.engine import retry
 from webhooks.enums import WAITING
-from webhooks.insight.diagnosis import diagnose, in_short
+from webhooks.insight.diagnosis import diagnose
 from webhooks.insight.headlines import headline
 from webhooks.models import Attempt, Delivery, Webhook
-from webhooks.queries import may_read_payload, resend_refusal
+from webhooks.queries import DeliveryRow, may_read_payload, resend_refusal
 from webhooks.services.deliveries import RECOVERED_PER_SECOND, recover, redeliver
 
+SOON: Final = timedelta(minutes=1)  # A retry within this time is waited for.
 MAX_ENDPOINTS: Final = 100  # that one recovery resends to
 SEARCH_NOTE: Final = f"The newest {delivery_log.SEARCHED:,} deliveries were searched. Choose an earlier time to search older ones."
 
@@ -54,47 +59,47 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
     form = FilterForm(request.GET, webhooks=webhooks)
     filters = form.filters() if form.is_valid() else None
     before, after, newest = (parse_id(request.GET.get(name)) for name in ("before", "after", "newest"))
-    page = None
-    if filters is not None:
-        page = delivery_log.page(app, filters, before=before, after=after, newest=newest)
+    page, failing = None, []
+    has_causes = not (filters or before or after)
+    with one_moment() if has_causes or is_remembered(request) else nullcontext():
+        if filters is not None:
+            page = delivery_log.page(app, filters, before=before, after=after, newest=newest)
+        if page and has_causes:
+            failing = groups(app)
+        resent = resent_of(request, app)
+    oldest, installed = delivery_log.oldest_time_and_installed(app)
+    selected = selection.cleaned_data.get("delivery", ()) if selection and selection.is_valid() else ()
     context = {
         "app": app,
         "form": form,
         "selection": selection,
-        "selected": selection.cleaned_data.get("delivery", ()) if selection and selection.is_valid() else (),
         "page": page,
-        "rows": [_row(each) for each in page.deliveries] if page else [],
+        "rows": delivery_rows(app, page.deliveries, selected) if page else [],
         "choices": [form[name] for name in ("status", "event", "webhook", "installation", "range")],
         "beyond": before is not None or after is not None,
-        "installed": app.installations.active().exists(),
+        "installed": installed,
         "most_attempts": len(retry.delays()) + 1,
         "filters": filters,
         "search_note": SEARCH_NOTE if filters and filters.text else "",
         "is_first_page": page is not None and not page.has_newer,
-        "groups": groups(app) if page and not (filters or page.has_newer) else [],
+        "groups": failing,
         "query": form.query_string,
         "has_webhooks": bool(webhooks),
-        "oldest": delivery_log.oldest_time(app),
+        "oldest": oldest,
         "plan": delivery_descriptions.retry_schedule(),
-        "resent": resent_of(request, app),
+        "resent": resent,
     }
-    if (part := request.GET.get("part", "")) in live.PARTS:
-        return live.part(request, part, context)
+    if request.GET.get("part") == "live":
+        return parts(request, context)
     own_install = sandbox_installation(app=app, developer=current_developer(request))
     context |= {
         "own_install": own_install,
         "sample_events": sample_events(own_install) if own_install else (),
     }
-    context["live"] = live.versions(context) if live.moves(context) else {}
-    context["live_query"] = live.position(request.GET, page)
+    context["live"] = version(context) if moves(context) else ""
+    context["live_query"] = position(request.GET, page)
     status = 200 if form.is_valid() and not (selection and selection.errors) else UNPROCESSABLE
     return render(request, "developers/portal/deliveries/list.html", context, status=status)
-
-
-def _row(each: Any) -> tuple[Delivery, Attempt | None, str]:
-    """A delivery, its last attempt, and that attempt's outcome in a word or two."""
-    last: Attempt | None = each.last_attempt
-    return each, last, in_short(last.http_status, last.error_class) if last else ""
 
 
 @require_safe
@@ -208,13 +213,14 @@ def group_resend(request: HttpRequest, app: App) -> HttpResponse:
         messages.info(request, "Nothing fails for that reason any more.")
         return redirect("portal:deliveries", app.slug)
     sent = 0
-    for webhook, among in group.webhooks.values():
+    among = group.webhooks
+    for webhook in Webhook.objects.filter(pk__in=among).defer("secret"):
         try:
-            sent += recover(webhook=webhook, since=group.since, among=among)
+            sent += recover(webhook=webhook, since=group.since, among=among[webhook.pk])
         except Conflict as error:  # disabled or paused a moment ago
             messages.error(request, f"{webhook.url}: {error.message}")
     if sent:
-        remember(request, app, [each.pk for each in group.deliveries])
+        remember(request, app, group.deliveries)
     return redirect("portal:deliveries", app.slug)
 
 
@@ -248,7 +254,7 @@ def deliveries_resend(request: HttpRequest, app: App) -> HttpResponse:
         except Conflict as error:
             refused = error.message
         else:
-            sent.append(each.pk)
+            sent.append(each)
     if sent:
         remember(request, app, sent)
     if refused:
@@ -278,10 +284,10 @@ def recover_failed(request: HttpRequest, app: App) -> HttpResponse:
         )
     since = form.cleaned_data["since"]
     scope = delivery_log.webhooks_to_recover(
-        app, since, webhook=form.cleaned_data["webhook"], most=MAX_ENDPOINTS
+        app, since, webhook=form.cleaned_data["webhook"], most=MAX_ENDPOINTS + 1
     )
     if is_post:
-        return _recover(request, app, scope, since)
+        return _recover(request, app, scope[:MAX_ENDPOINTS], since)
     return render(
         request,
         "developers/portal/deliveries/recover.html",
@@ -306,14 +312,17 @@ def _recover(request: HttpRequest, app: App, webhooks: list[Webhook], since: dat
 
 
 def _extent(webhooks: list[Webhook], since: datetime) -> dict[str, Any]:
-    """How many deliveries a recovery would resend, counted up to a limit, and how long it takes."""
-    counts = [delivery_log.count_to_recover(webhook, since) for webhook in webhooks]
-    longest = timedelta(seconds=ceil(max(counts, default=0) / RECOVERED_PER_SECOND))
+    """How many deliveries a recovery would resend, counted up to a limit, and how long it takes. One webhook more than
+    `MAX_ENDPOINTS` says that there are more.
+    """
+    counts = delivery_log.counts_to_recover(webhooks[:MAX_ENDPOINTS], since)
+    longest = timedelta(seconds=ceil(max((each.number for each in counts), default=0) / RECOVERED_PER_SECOND))
+    is_more = any(each.is_more for each in counts) or len(webhooks) > MAX_ENDPOINTS
     return {
         "checked": True,
-        "count": sum(counts),
+        "count": delivery_log.Counted(sum(each.number for each in counts), is_more),
         "endpoints": len(counts),
-        "is_bound": delivery_log.MAX_COUNTED in counts or len(counts) == MAX_ENDPOINTS,
+        "counted": delivery_log.MAX_COUNTED,
         "takes": duration(longest),
         "rate": RECOVERED_PER_SECOND,
         "most": MAX_ENDPOINTS,
@@ -326,6 +335,53 @@ def _recover_data(query: QueryDict) -> dict[str, str]:
     return {"webhook": query.get("webhook") or ALL, "since": query.get("since") or day_ago}
 
 
-def _choices(app: App, named: Mapping[str, str]) -> list[Webhook]:
+def _choices(app: App, named: Mapping[str, str]) -> list[delivery_log.EndpointChoice]:
     names = (named.get("webhook"), named.get("installation"))
-    return delivery_log.some_webhooks(app, most=MAX_CHOICES, named=names)
+    return delivery_log.endpoints_of(app, most=MAX_CHOICES, named=names)
+
+
+# What of the list of deliveries moves by itself while something is being sent: the banner, the causes and
+# the rows.
+#
+# They are read at one moment and have one version, so that none says what another denies.
+
+
+def parts(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    """All of it. The last answer says that it is over."""
+    shown = context | {"version": version(context)}
+    response = live_part(request, "developers/portal/deliveries/live.html", shown)
+    if not moves(context):
+        response["X-Live-Over"] = "1"
+    return response
+
+
+def moves(context: Mapping[str, Any], now: datetime | None = None) -> bool:
+    """Whether something on the page is being sent right now, or within a minute."""
+    resent: Resent | None = context["resent"]
+    soon = (now or timezone.now()) + SOON
+    return bool(resent and resent.waiting) or any(
+        each.status in WAITING and (each.due_at is None or each.due_at <= soon)
+        for each in _deliveries(context)
+    )
+
+
+def version(context: Mapping[str, Any]) -> str:
+    rows = [(each.pk, each.status, each.attempt_count) for each in _deliveries(context)]
+    causes = [(group.cause, len(group.deliveries)) for group in context["groups"]]
+    resent: Resent | None = context["resent"]
+    return live_version(rows, causes, resent and (resent.title, resent.text))
+
+
+def _deliveries(context: Mapping[str, Any]) -> list[DeliveryRow]:
+    page: DeliveryPage | None = context["page"]
+    return page.deliveries if page else []
+
+
+def position(query: QueryDict, page: DeliveryPage | None) -> str:
+    """The list's filters, and where in it the page is. New deliveries are offered by a link, so they move no row."""
+    given = query.copy()
+    for name in ("part", "seen"):
+        given.pop(name, None)
+    if page and page.deliveries:
+        given["newest"] = str(page.deliveries[0].pk)
+    return given.urlencode()

@@ -1,10 +1,11 @@
-"""An app's hooks: their health, calls and breakers, and a trial call."""
+"""An app's hooks: their health, calls and breakers, the newest calls as dots, and a trial call."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 import orjson
 from django import forms
@@ -12,33 +13,41 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Business
 from common.db.finders import get_or_not_found
 from common.errors import ServiceError
 from common.strangers import may_wait_for_strangers
+from common.templatetags.links import address
+from common.templatetags.ui import moment, pill, thousands
 from common.text.nesting import MAX_DEPTH, indented, is_too_deep
+from common.times import lately
 from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
-from developers.portal.hooks.dots import dots_of
+from developers.portal.deliveries.rows import test_dot
 from extensions.addresses import hook_address
 from extensions.definitions import Hook
 from extensions.definitions import hook as read_hook
 from extensions.enums import SKIPPED, CallOutcome
 from extensions.hooks import breaker, health, simulator
 from extensions.hooks.descriptions import DESCRIPTIONS
-from extensions.hooks.health import Health
+from extensions.hooks.health import CallRow, Health
 from extensions.models import Breaker, Definition, HookCall
 from installations.models import Installation
 from installations.queries import sandbox_installation
 from marketplace.models import App
 from stores.hookpoints import BUDGET_SECONDS, HookPoint
 
+HEADROOM: Final = 1.25  # above the timeout: calls end a little later
+BAD: Final = '<svg x="{}" y="{}"><rect class="bar bad" x="-4" y="-4" width="8" height="8"></rect></svg>'
+GOOD: Final = '<circle class="bar ok" cx="{}" cy="{}" r="4"></circle>'
+EDGE: Final = 2  # per cent of the width that stays free on each side
 MAX_DATA: Final = 64 * 1024  # characters
-
 # Kind, icon and label of the pill.
 OUTCOMES: Final = {
     CallOutcome.ANSWERED: ("ok", "check", "Answered"),
@@ -94,14 +103,19 @@ class HookStatus:
             return "bad", "pause", "Skipped in some stores"
         if not self.health.asked:
             return "neutral", "minus", "Not called yet"
-        return ("warn", "triangle-alert", "Failing") if self.breakers else ("ok", "check", "Working")
+        if self.breakers:
+            return "warn", "triangle-alert", "Failing"
+        since = self.health.works_since
+        return "ok", "check", f"Working since {lately(since)}" if since else "Working"
 
 
-def hook_statuses(app: App, definitions: Sequence[Definition]) -> list[HookStatus]:
-    """Four statements for any number of hooks."""
+def hook_statuses(
+    app: App, definitions: Sequence[Definition], last: Mapping[UUID, HookCall] | None = None
+) -> list[HookStatus]:
+    """Three statements for any number of hooks. `last` are the newest calls, where they are shown."""
     now = timezone.now()
     healths = health.healths_of(HookCall.objects.all(), definitions, now=now)
-    last, off = health.last_calls(definitions), health.stores_that_switched_off(definitions)
+    off = health.stores_that_switched_off(definitions)
     breakers = defaultdict(list)
     for each in health.troubled(definitions):
         breakers[each.definition_id].append(_breaker_status(each, now))
@@ -113,7 +127,7 @@ def hook_statuses(app: App, definitions: Sequence[Definition]) -> list[HookStatu
             health=healths[definition.pk],
             breakers=breakers[definition.pk],
             fallback=DESCRIPTIONS[hook.point].fallback,
-            last=last.get(definition.pk),
+            last=(last or {}).get(definition.pk),
             switched_off=off.get(definition.pk, 0),
         )
         for definition in definitions
@@ -133,9 +147,10 @@ def _breaker_status(row: Breaker, now: datetime) -> BreakerStatus:
 @require_safe
 @app_page
 def hook_list(request: HttpRequest, app: App) -> HttpResponse:
+    hooks = health.hooks_of(app)
     context = {
         "app": app,
-        "hooks": hook_statuses(app, health.hooks_of(app)),
+        "hooks": hook_statuses(app, hooks, health.last_calls(hooks)),
         "budget": f"{BUDGET_SECONDS:g} seconds",
         "breaker_rule": breaker.RULE,
     }
@@ -149,15 +164,33 @@ def hook_page(request: HttpRequest, app: App, point: str) -> HttpResponse:
     sandbox = Business.objects.sandbox_of(current_developer(request))
     order = health.running_order(sandbox, HookPoint(point), app)
     calls = health.newest_calls(definition)
+    dots = dots_of(calls, read_hook(definition).timeout)
     context = {
         "app": app,
         "order": order,
         "is_in_order": any(turn.is_own for turn in order),
         "hook_status": hook_statuses(app, [definition])[0],
-        "calls": [(each, *OUTCOMES[each.outcome]) for each in calls],  # type: ignore[index]
-        "dots": dots_of(calls, read_hook(definition).timeout),
+        "calls": [_call_row(app, each) for each in calls],
+        "dots": dots,
+        "dot_rows": dots.rows(app, point) if dots else (),
     }
     return render(request, "developers/portal/hooks/hook.html", context)
+
+
+def _call_row(app: App, call: CallRow) -> dict[str, Any]:
+    """A call as the list writes it."""
+    kind, icon, label = OUTCOMES[CallOutcome(call.outcome)]
+    return {
+        "outcome": pill(kind, label, icon),
+        "url": address("portal:hook_call", app.slug, call.hook_point, call.pk),
+        "called": moment(call.called_at),
+        "test": test_dot() if call.is_test else "",
+        "store": call.store,
+        "response": "—" if call.http_status is None else call.http_status,
+        "duration": f"{thousands(call.duration_ms)} ms",
+        "by": format_html(' <span class="faint small">{}</span>', "listen") if call.by_listener else "",
+        "fallback": call.fallback or "—",
+    }
 
 
 @require_safe
@@ -254,3 +287,80 @@ def _try(context: dict[str, Any], form: TrialForm, definition: Definition, insta
 
 def _pretty(value: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+
+# The newest calls of a hook as dots over time, against its timeout.
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A call that was made. `x` and `y` are in per cent of the plot."""
+
+    call: CallRow
+    x: str
+    y: str
+
+    @property
+    def is_bad(self) -> bool:
+        return self.call.outcome != CallOutcome.ANSWERED
+
+    @property
+    def shape(self) -> SafeString:
+        shape = BAD if self.is_bad else GOOD
+        return format_html(shape, self.x, self.y)
+
+    @property
+    def title(self) -> str:
+        local = timezone.localtime(self.call.called_at)
+        label = CallOutcome(self.call.outcome).label
+        return f"{local.day} {local:%b, %H:%M:%S}: {label}, {thousands(self.call.duration_ms)} ms"
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """The oldest first. `timeout_y` is the line's height."""
+
+    dots: tuple[Dot, ...]
+    timeout_y: str
+    timeout: int
+
+    def rows(self, app: App, hook_point: str) -> list[dict[str, Any]]:
+        """Each with its link, as the template writes them."""
+        return [
+            {
+                "url": address("portal:hook_call", app.slug, hook_point, each.call.pk),
+                "title": each.title,
+                "shape": each.shape,
+            }
+            for each in self.dots
+        ]
+
+    @property
+    def failed(self) -> int:
+        return sum(each.is_bad for each in self.dots)
+
+
+def dots_of(calls: Sequence[CallRow], timeout: int) -> Dots | None:
+    """None without a call that was made: a skipped one took no time."""
+    made = sorted((each for each in calls if each.outcome not in SKIPPED), key=lambda each: each.called_at)
+    if not made:
+        return None
+    top = max(timeout, *(each.duration_ms for each in made)) * HEADROOM
+    first, last = made[0].called_at, made[-1].called_at
+    span = (last - first).total_seconds() or 1.0
+    return Dots(
+        tuple(
+            Dot(
+                each,
+                _percent(EDGE + (100 - 2 * EDGE) * (each.called_at - first).total_seconds() / span),
+                _percent(100 - 100 * each.duration_ms / top),
+            )
+            for each in made
+        ),
+        _percent(100 - 100 * timeout / top),
+        timeout,
+    )
+
+
+def _percent(number: float) -> str:
+    return f"{round(number, 2):g}%"

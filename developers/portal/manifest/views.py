@@ -1,4 +1,4 @@
-"""An app's manifest: editor, plan before a save, history, and restoring an earlier one."""
+"""An app's manifest: editor, plan before a save, history, restoring an earlier one, and its scripts."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from csp.constants import NONCE, SELF
 from csp.decorators import csp_update
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render, resolve_url
@@ -13,9 +14,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, ServiceError
+from common.places import Busy
 from common.web.forms.edits import CONFLICT, digest
 from common.web.forms.kept import typed
-from common.web.forms.pages import UNPROCESSABLE
+from common.web.forms.pages import UNPROCESSABLE, with_headers
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from developers.portal.access import app_page, computing_page, current_developer
@@ -25,23 +27,25 @@ from extensions.manifest.differences import about, manifest_differences
 from extensions.manifest.save_plan import in_words
 from extensions.manifest.sync import plan, same
 from extensions.manifest.text import MAX_TEXT, Located, Reading, read, written
-from extensions.models import ManifestSave
-from extensions.queries import manifest_document, waiting_in
+from extensions.models import ManifestSave, ScriptChange, WatchedScript
+from extensions.queries import kept_in_stores, manifest_document, waiting_in, waits_for_version
 from extensions.schema_forms import SettingsForm
-from extensions.services.manifests import restore_manifest, save_manifest, why_locked
+from extensions.services.manifests import Saved, restore_manifest, save_manifest, why_locked
+from extensions.services.scripts import scripts_of
 from marketplace.differences import Difference
 from marketplace.models import App
 
+SHOWN: Final = 20  # changes
 MAX_EXCERPT: Final = 120  # characters of a line
 MAX_PREVIEWS: Final = 10
-NO_CHANGES: Final = "No changes: this manifest is already live."
+NO_CHANGES: Final = "No changes: this manifest is saved already."
 OUTDATED: Final = "This manifest breaks rules that were added later. Correct it, then save it."
 RESTORED: Final = "The earlier manifest is live again."
 SAVED: Final = "The manifest is saved and live in every store that has the app."
-SAVED_IN_PART: Final = (
-    "The manifest is saved. Parts of it wait for the next version: submit the app for review when it's ready."
+WAITS: Final = "{saved} Parts of it wait for the next version: submit the app for review when it's ready."
+KEPT: Final = (
+    "{saved} Stores run what you removed until the next version: submit the app for review when it's ready."
 )
-
 # Title and icon of each group in the outline.
 GROUPS: Final = {
     ExtensionType.BLOCK: ("Blocks", "blocks"),
@@ -77,7 +81,11 @@ def manifest(request: HttpRequest, app: App) -> HttpResponse:
     if data is None:
         return _editor(request, app, written(manifest_document(app)))
     text = _text(request, data)
-    reading = read(text)
+    try:
+        reading = read(text)
+    except Busy as busy:
+        messages.error(request, busy.message)
+        return with_headers(_editor(request, app, text, status=busy.status), busy)
     if request.method != "POST" or reading.problems or reading.document is None:
         return _editor(request, app, text, reading, shown=data.get("shown", ""))
     if "save" in request.POST or "confirm" in request.POST:
@@ -149,11 +157,11 @@ def manifest_restore(request: HttpRequest, app: App, save_id: str) -> HttpRespon
         return redirect(f"{resolve_url('portal:manifest', app.slug)}?save={save.pk}")
     if request.method == "POST":
         try:
-            restore_manifest(save=save, developer=current_developer(request))
+            saved = restore_manifest(save=save, developer=current_developer(request))
         except ServiceError as error:
             messages.error(request, error.message)
         else:
-            messages.success(request, RESTORED)
+            messages.success(request, _where_it_runs(app, saved, live=RESTORED))
         return redirect("portal:manifest", app.slug)
     if locked := why_locked(app):
         raise Conflict(locked)
@@ -192,7 +200,7 @@ def _save(request: HttpRequest, app: App, text: str, document: dict[str, Any]) -
         except ServiceError as error:
             messages.error(request, error.message)
             return _editor(request, app, text, read(text), status=error.status)
-        messages.success(request, SAVED_IN_PART if saved.reach["withNextVersion"] else SAVED)
+        messages.success(request, _where_it_runs(app, saved, live=SAVED))
         return redirect("portal:manifest", app.slug)
     if locked:
         messages.error(request, locked)
@@ -205,6 +213,15 @@ def _save(request: HttpRequest, app: App, text: str, document: dict[str, Any]) -
         "shown": digest(before),
     }
     return render(request, "developers/portal/manifest/save.html", context)
+
+
+def _where_it_runs(app: App, saved: Saved, *, live: str) -> str:
+    """What a message says after a save: `live` only if every store runs all of it."""
+    if not waits_for_version(app, saved.document):
+        return live
+    only_removed = kept_in_stores(app, saved.document) and not saved.reach["withNextVersion"]
+    first = "The earlier manifest is saved again." if live == RESTORED else "The manifest is saved."
+    return (KEPT if only_removed else WAITS).format(saved=first)
 
 
 def _editor(
@@ -229,6 +246,7 @@ def _editor(
     document = reading.document if reading and reading.document is not None and not problems else live
     waiting = {(each.type, each.key) for each in waiting_in(app, document)}
     context = {
+        "longest": MAX_TEXT,
         "app": app,
         "text": text,
         "problems": problems,
@@ -295,3 +313,29 @@ def _previews(document: Mapping[str, Any]) -> list[tuple[str, SettingsForm]]:
         )
         for number, (title, schema, defaults) in enumerate(with_fields)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptRow:
+    script: WatchedScript
+    changes: list[ScriptChange]
+
+    @property
+    def pill(self) -> tuple[str, str, str]:
+        """Kind, words and icon."""
+        script = self.script
+        if script.is_unmatched:
+            return "bad", "Not on pages: it isn’t what you pinned", "circle-x"
+        if script.problem:
+            return "warn", "Not reached", "triangle-alert"
+        if not script.digests:
+            return "neutral", "Not seen yet", "minus"
+        return ("info", "Changed", "clock") if script.changed_at else ("ok", "Unchanged", "check")
+
+
+@require_safe
+@app_page
+def scripts(request: HttpRequest, app: App) -> HttpResponse:
+    rows = [ScriptRow(script, list(script.changes.order_by("-id")[:SHOWN])) for script in scripts_of(app)]
+    context = {"app": app, "rows": rows, "is_on": settings.WATCH_SCRIPTS}
+    return render(request, "developers/portal/manifest/scripts.html", context)

@@ -1,21 +1,27 @@
-"""The members of an app: who they are, inviting, changing roles, removing and leaving."""
+"""The members of an app: who they are, inviting, changing roles, removing and leaving, and passing the app on."""
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.views.invitations import InviteForm
-from common.errors import NotFound
+from accounts.enums import Role
+from accounts.models import User
+from accounts.sign_in.step_up import step_up
+from accounts.views.invitations import InviteForm, Kind, look_or_accept, register_invited
+from common.errors import Conflict, NotFound
 from common.ids import parse_id
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved
 from common.web.methods import GET_OR_POST
-from developers.portal.access import current_developer, owners_page, page_for
+from developers.portal.access import current_developer, developers_page, owners_page, page_for
 from marketplace.enums import AppRole
 from marketplace.models import App
 from marketplace.services import members, transfers
-from marketplace.services.members import Member
+from marketplace.services.apps import keep_client_secret
+from marketplace.services.members import Member, members_of
 
 ROLES = {
     AppRole.DEVELOPER.value: ("Developer", "Changes, tests and submits the app. Gets its notices."),
@@ -40,7 +46,6 @@ def member_list(request: HttpRequest, app: App) -> HttpResponse:
         "form": form,
         "members": sorted(members.members_of(app), key=lambda each: not each.is_owner),
         "offer": transfers.offer_of(app),
-        "secret_known": "left" in request.GET,
     }
     return form_page(request, "developers/portal/members/list.html", context)
 
@@ -48,19 +53,20 @@ def member_list(request: HttpRequest, app: App) -> HttpResponse:
 @require_POST
 @owners_page
 def member_role(request: HttpRequest, app: App, member_id: str) -> HttpResponse:
-    before = _find(app, member_id)
     changed = members.change_role(
         app=app, by=current_developer(request), member_id=member_id, role=request.POST.get("role", "")
     )
     messages.success(request, f"{changed.email} is a {changed.role.label.lower()} now.")
-    return redirect(_back(app, before, left=changed.role == AppRole.VIEWER))
+    return redirect("portal:members", app.slug)
 
 
 @require_http_methods(GET_OR_POST)
 @page_for(reads=AppRole.VIEWER, writes=AppRole.VIEWER)
 def member_remove(request: HttpRequest, app: App, member_id: str) -> HttpResponse:
     """Asks, then removes a member or takes an invitation back. A member may remove themselves."""
-    person, member = current_developer(request), _find(app, member_id)
+    person = current_developer(request)
+    members.require_may_remove(app, person, member_id)
+    member = _find(app, member_id)
     is_self = member.user_id == person.pk
     if request.method == "POST":
         members.remove(app=app, by=person, member_id=member_id)
@@ -68,9 +74,17 @@ def member_remove(request: HttpRequest, app: App, member_id: str) -> HttpRespons
             messages.success(request, f"You left {app.name}.")
             return redirect("portal:app_list")
         messages.success(request, f"{member.email} was removed.")
-        return redirect(_back(app, member, left=True))
+        return redirect("portal:members", app.slug)
     context = {"app": app, "member": member, "is_self": is_self}
     return render(request, "developers/portal/members/remove.html", context)
+
+
+@require_POST
+@developers_page
+def secret_kept(request: HttpRequest, app: App) -> HttpResponse:
+    """Closes the offer to regenerate the client secret."""
+    keep_client_secret(app=app, by=current_developer(request))
+    return redirect("portal:members", app.slug)
 
 
 def _find(app: App, member_id: str) -> Member:
@@ -81,7 +95,86 @@ def _find(app: App, member_id: str) -> Member:
     return member
 
 
-def _back(app: App, member: Member, *, left: bool) -> str:
-    """The list; after a developer has left, with the advice to regenerate the client secret."""
-    knew_secret = left and member.role == AppRole.DEVELOPER and member.user_id is not None
-    return resolve_url("portal:members", app.slug) + ("?left" if knew_secret else "")
+def _accept(token: str, user: User) -> str:
+    """A reviewer who is a member sees the app in the administration only."""
+    app = members.accept(token=token, user=user)
+    return resolve_url("portal:app", app.slug) if user.is_developer else resolve_url("admin:index")
+
+
+OF_APPS = Kind(
+    "portal:invitation",
+    "developers/portal/members/invitation.html",
+    Role.DEVELOPER,
+    members.find_invitation,
+    members.why_not_accepted,
+    _accept,
+)
+
+
+@require_http_methods(GET_OR_POST)
+@never_cache
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    return look_or_accept(request, OF_APPS, token)
+
+
+@require_POST
+def invitation_register(request: HttpRequest, token: str) -> HttpResponse:
+    return register_invited(request, OF_APPS, token)
+
+
+class TransferForm(forms.Form):
+    email = forms.ChoiceField(
+        label="New owner",
+        error_messages={
+            "required": "Choose the new owner.",
+            "invalid_choice": "Choose a developer of the app.",
+        },
+    )
+
+    def __init__(self, *args: object, developers: list[Member]) -> None:
+        super().__init__(*args)  # type: ignore[arg-type]
+        field = self.fields["email"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [
+            ("", "Choose…"),
+            *((each.email, f"{each.name} ({each.email})") for each in developers),
+        ]
+
+
+@require_http_methods(GET_OR_POST)
+@owners_page
+@step_up
+def transfer(request: HttpRequest, app: App) -> HttpResponse:
+    developers = [each for each in members_of(app) if each.role == "DEVELOPER" and each.user_id]
+    form = TransferForm(typed(request), developers=developers)
+
+    def save() -> HttpResponse:
+        offer = transfers.offer(app=app, by=current_developer(request), email=form.cleaned_data["email"])
+        said = f"{app.name} is offered to {offer.address}. You stay its owner until they accept."
+        return done(request, said, "portal:members", app.slug)
+
+    if response := saved(request, form, save):
+        return response
+    context = {"app": app, "form": form, "developers": developers}
+    return form_page(request, "developers/portal/members/transfer.html", context)
+
+
+@require_POST
+@owners_page
+def transfer_withdraw(request: HttpRequest, app: App) -> HttpResponse:
+    transfers.withdraw_offer(app=app, by=current_developer(request))
+    messages.success(request, "The offer is withdrawn.")
+    return redirect("portal:members", app.slug)
+
+
+@require_http_methods(GET_OR_POST)
+@developers_page
+@step_up
+def transfer_accept(request: HttpRequest, app: App) -> HttpResponse:
+    if request.method == "POST":
+        transfers.accept_transfer(app=app, by=current_developer(request))
+        messages.success(request, f"{app.name} is yours now.")
+        return redirect("portal:members", app.slug)
+    if not transfers.is_offered_to(current_developer(request), app):
+        raise Conflict(transfers.NOT_OFFERED)
+    return render(request, "developers/portal/members/accept_transfer.html", {"app": app})

@@ -7,13 +7,14 @@ submission applies too.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Max, Min, Q, QuerySet, UUIDField
 from django.shortcuts import resolve_url
 
+from common.db.compiled import Compiled, Param
 from common.errors import ErrorDetail
 from common.times import duration
 from developers.portal.apps.details_form import field_url
@@ -58,17 +59,37 @@ class Progress:
 
 def progress(app: App) -> Progress:
     """Counts every install on the sandbox store, including ended ones."""
-    tests = Installation.objects.filter(app=app, is_own=True, is_review=False)
-    confirmed = Q(history__kind=HistoryKind.ERASURE_CONFIRMED)
-    times = tests.aggregate(
-        installed=Min("installed_at"),
-        called=Max("last_used_at"),
-        confirmed=Min("history__at", filter=confirmed),
+    times = _TIMES.first(app=app.pk)
+    if not times:
+        return Progress(None, None, None, None)
+    installed_at, called_at, erasure_confirmed_at = times
+    return Progress(installed_at, called_at, _ANSWERED.first(app=app.pk), erasure_confirmed_at)
+
+
+def _tests() -> QuerySet[Installation]:
+    """Only on sandboxes, of which there are few: an app may have 100,000 installations."""
+    of_app = Installation.objects.filter(app=Param("app", UUIDField()), business__is_sandbox=True)
+    return of_app.filter(is_own=True, is_review=False)
+
+
+_TIMES: Final[Compiled[Any]] = Compiled(
+    lambda: (
+        _tests()
+        .order_by()
+        .values("app")
+        .annotate(
+            installed=Min("installed_at"),
+            called=Max("last_used_at"),
+            confirmed=Min("history__at", filter=Q(history__kind=HistoryKind.ERASURE_CONFIRMED)),
+        )
+        .values_list("installed", "called", "confirmed")
     )
-    answered = Attempt.objects.filter(
-        delivery__webhook__installation__in=tests, http_status__range=(200, 299)
-    )
-    return Progress(times["installed"], times["called"], answered.first(), times["confirmed"])
+)
+_ANSWERED: Final = Compiled(
+    lambda: Attempt.objects.filter(
+        delivery__webhook__installation__in=_tests(), http_status__range=(200, 299)
+    ).order_by("pk")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +120,7 @@ def rollout(app: App) -> Rollout:
     versions = set(requests.values_list("version", flat=True))
     asked_for_reach = production.filter(agreed_version__in=versions)
     if is_open:  # other stores are asked for nothing yet
-        asked_for_reach = asked_for_reach.filter(followed_version=app.rolling_version_id)
+        asked_for_reach = asked_for_reach.filter(runs=app.rolling_version_id)
     return Rollout(
         total=production.count(),
         without_reach=asked_for_reach.count(),

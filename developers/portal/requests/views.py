@@ -1,32 +1,107 @@
 """An app's log: all of it, the API calls, one call, a thread, and the use of scopes."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any, Final
+from urllib.parse import urlencode
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render, resolve_url
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods
 
 from activity import feed
 from activity.deprecated_use import deprecated_use
+from activity.feed import API, CLASSES, FAILED, HOOK, WEBHOOK, ActivityQuery
 from activity.scope_use import scope_use
+from activity.summaries import HOURS, FailedCalls, failed_calls
 from activity.threads import thread_of
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
+from common.templatetags.links import address
+from common.templatetags.ui import moment, pill, thousands
 from common.text.nesting import indented
+from common.web.charts import strip
 from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
+from common.web.forms.widgets import LongChoiceField
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.forms import MAX_CHOICES
-from developers.portal.filter_forms import MAX_NEW, news
+from developers.portal.deliveries.rows import store_cell
+from developers.portal.filter_forms import MAX_NEW, ListFilters, news, search_field
 from developers.portal.hooks.views import OUTCOMES
 from developers.portal.requests import descriptions as request_descriptions
-from developers.portal.requests.failures import failures_of
-from developers.portal.requests.forms import FILTERS, CallFilterForm, LogFilterForm
 from marketplace.models import App
 from marketplace.services.apps import update_app
 from webhooks.insight.diagnosis import in_short
+from webhooks.templatetags.webhooks import delivery_pill
+
+KIND_LABELS: Final = {API: "API calls", HOOK: "Hook calls", WEBHOOK: "Deliveries"}
+FILTERS: Final = (
+    "kind",
+    "status",
+    "endpoint",
+    "installation",
+    "range",
+)  # in this order, those that a form has
+STEP: Final = 5
+ROWS: Final = 25  # a page
+
+
+class LogFilterForm(ListFilters):
+    """The filters above the list of everything that an app did and was sent."""
+
+    only = ""
+
+    q = search_field("ID, path or message", max_length=200)
+    kind = LongChoiceField(required=False)
+    status = LongChoiceField(required=False)
+    endpoint = LongChoiceField(required=False)
+    installation = LongChoiceField(label="Store", required=False)
+
+    def __init__(
+        self, data: Any, *, endpoints: Mapping[str, Sequence[str]], stores: Sequence[tuple[UUID, str]]
+    ) -> None:
+        super().__init__(data)
+        if not self.only:
+            self.offer("kind", "Any kind", list(KIND_LABELS.items()))
+        statuses = [(FAILED, "Failed"), *((name, name) for name in CLASSES)]
+        self.offer("status", "Any status", statuses)
+        named = data.get("endpoint", "")
+        groups: list[tuple[str, Any]] = [
+            (KIND_LABELS[kind], [(name, name) for name in names])
+            for kind, names in endpoints.items()
+            if names
+        ]
+        if named.startswith("/") and len(named) <= 120 and named not in endpoints[API]:
+            groups.append(("Other", [(named, named)]))
+        self.offer("endpoint", "Any endpoint", groups)
+        self.offer("installation", "Any store", [(str(pk), name) for pk, name in stores])
+
+    def filters(self, now: datetime | None = None) -> ActivityQuery:
+        """The filters of a valid form. A range counts back from `now`."""
+        given = self.cleaned_data
+        return ActivityQuery(
+            kind=self.only or given["kind"],
+            status=given["status"],
+            endpoint=given["endpoint"],
+            installation=UUID(given["installation"]) if given["installation"] else None,
+            since=self.since_when(now),
+            until=given["until"],
+            text=given["q"].strip(),
+        )
+
+
+class CallFilterForm(LogFilterForm):
+    """Those above the list of API calls."""
+
+    only = API
+    kind = None  # type: ignore[assignment]
 
 
 @require_safe
@@ -61,11 +136,12 @@ def request_list(request: HttpRequest, app: App) -> HttpResponse:
 def _list(request: HttpRequest, app: App, form: LogFilterForm, context: dict[str, Any]) -> HttpResponse:
     is_valid = form.is_valid()
     before = feed.parse_position(request.GET.get("before"))
-    page = feed.page(app, form.filters(), before=before) if is_valid else None
+    page = feed.page(app, form.filters(), before=before, limit=ROWS) if is_valid else None
+    of_all_kinds = "of_all_kinds" in context
     context |= {
         "app": app,
         "form": form,
-        "rows": [_row(entry) for entry in page.entries] if page else [],
+        "rows": [_row(app, entry, of_all_kinds=of_all_kinds) for entry in page.entries] if page else [],
         "page": page,
         "first": page.entries[0].position if page and page.entries else None,
         "last": page.entries[-1].position if page and page.entries else None,
@@ -73,7 +149,7 @@ def _list(request: HttpRequest, app: App, form: LogFilterForm, context: dict[str
         "beyond": before is not None,
         "query": form.query_string,
         "gaps": feed.gaps_of(app),
-        "installed": app.installations.active().exists(),
+        "installed": app.installations.active().exists,  # asked only without rows
     }
     return render(
         request, "developers/portal/requests/list.html", context, status=200 if is_valid else UNPROCESSABLE
@@ -172,32 +248,47 @@ def scopes(request: HttpRequest, app: App) -> HttpResponse:
 
 
 def _form(kind: type[LogFilterForm], app: App, query: QueryDict) -> LogFilterForm:
-    installations = feed.installations_of(app, most=MAX_CHOICES, named=query.get("installation"))
-    return kind(query, endpoints=feed.endpoints_of(app), installations=installations)
+    stores = feed.stores_of(app, most=MAX_CHOICES, named=query.get("installation"))
+    return kind(query, endpoints=feed.endpoints_of(app, kind.only), stores=stores)
 
 
-def _row(entry: feed.ActivityEntry) -> dict[str, Any]:
-    """What the list shows of an entry: status pill, what was called, outcome in a word, duration, store, link."""
+def _row(app: App, entry: feed.ActivityEntry, *, of_all_kinds: bool) -> dict[str, Any]:
+    """An entry as the list writes it."""
     row = entry.row
     if entry.kind == feed.API:
-        what = f"{row.method} {row.path}"
-        outcome, duration = str(row.status), row.duration_ms
-        pill, name = _pill(row.status), "API call"
-        installation = row.installation
+        what, kind, link = f"{row.method} {row.path}", "API call", address("portal:request", app.slug, row.pk)
+        outcome, duration, about = str(row.status), row.duration_ms, row.message
+        shown = _shown(*_pill(row.status))
     elif entry.kind == feed.HOOK:
-        what, name = row.hook_point, "Hook call"
+        what, kind = row.hook_point, "Hook call"
+        link = address("portal:hook_call", app.slug, row.hook_point, row.pk)
         outcome = "—" if row.http_status is None else str(row.http_status)
-        duration, pill, installation = row.duration_ms, OUTCOMES[row.outcome], row.installation
+        duration, about = row.duration_ms, row.problem
+        shown = _shown(*OUTCOMES[row.outcome])
     else:
-        last = row.last_attempt
-        what, name = row.event.type, "Delivery"
-        outcome = in_short(last.http_status, last.error_class) if last else "—"
-        duration = last.duration_ms if last else None
-        pill, installation = None, row.webhook.installation
+        what, kind, link = row.event_type, "Delivery", address("portal:delivery", app.slug, row.pk)
+        outcome = in_short(row.http_status, row.error_class) or "—"
+        duration, about, shown = row.duration_ms, "", delivery_pill(row.status)
     return {
-        "entry": entry, "row": row, "what": what, "name": name, "outcome": outcome, "duration": duration,
-        "pill": pill, "installation": installation, "store": installation.business,
-    }  # fmt: skip
+        "status": shown,
+        "url": link,
+        "what": what,
+        "about": about and format_html('<span class="faint small cut" title="{0}">{0}</span>', about),
+        "kind": _kind_cell(kind) if of_all_kinds else "",
+        "store": store_cell(row.store, row.is_test),
+        "outcome": outcome,
+        "duration": "—" if duration is None else f"{thousands(duration)} ms",
+        "at": moment(entry.at),
+    }
+
+
+@cache
+def _kind_cell(kind: str) -> SafeString:
+    return format_html('<td class="of-kind nowrap">{}</td>', kind)
+
+
+def _shown(kind: str, icon: str, label: str) -> SafeString:
+    return pill(kind, label, icon)
 
 
 def _pill(status: int) -> tuple[str, str, str]:
@@ -235,3 +326,25 @@ def _app_of(step: Any) -> Any:
     if step.kind == "delivery":
         return row.webhook.installation.app_id
     return row.delivery.webhook.installation.app_id if step.kind == "attempt" else None
+
+
+# The failed API calls above the log: each error at an endpoint with its hours, and the way to its calls.
+
+
+def failures_of(app: App) -> dict[str, Any]:
+    """For the template: rows of a group, its bars, and the filters that list its calls."""
+    rows = [
+        (each, strip([(0, 0, number) for number in each.hours], step=STEP), urlencode(_filters(each)))
+        for each in failed_calls(app)
+    ]
+    return {"failures": rows, "strip_width": HOURS * STEP - 2}
+
+
+def _filters(failed: FailedCalls) -> dict[str, str]:
+    found = {
+        "endpoint": failed.route,
+        "status": f"{failed.status // 100}xx",
+        "q": failed.code,
+        "range": "24h",
+    }
+    return {name: value for name, value in found.items() if value}

@@ -1,6 +1,5 @@
 """Adding, editing and deleting the webhook endpoints of an app's installation on its developer's sandbox store."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -15,9 +14,10 @@ from common.web.forms.kept import typed
 from common.web.forms.pages import form_page, saved
 from common.web.methods import GET_OR_POST
 from developers.portal.access import app_page, current_developer
+from developers.portal.deliveries.log import counted
 from developers.portal.webhooks.forms import EditWebhookForm, NewWebhookForm
 from developers.portal.webhooks.last_day_strip import Strip
-from developers.portal.webhooks.views import MAX_COUNTED, redirect_to_webhook, test_result
+from developers.portal.webhooks.views import redirect_to_webhook, test_result
 from installations.models import Installation
 from installations.queries import sandbox_installation
 from marketplace.models import App
@@ -106,8 +106,9 @@ def webhook_delete(request: HttpRequest, app: App, webhook_id: str) -> HttpRespo
     context = {
         "app": app,
         "webhook": webhook,
-        "waiting": _count(webhook, WAITING),
-        "held": _count(webhook, (DeliveryStatus.HELD,)),
+        "unsent": counted(
+            Delivery.objects.filter(webhook=webhook, status__in=(*WAITING, DeliveryStatus.HELD))
+        ),
     }
     return render(request, "developers/portal/webhooks/delete.html", context)
 
@@ -129,8 +130,3 @@ def _ping(request: HttpRequest, webhook: Webhook) -> str | None:
     except ServiceError as error:
         messages.warning(request, f"The endpoint was not tested. {error.message}")
         return None
-
-
-def _count(webhook: Webhook, statuses: Sequence[DeliveryStatus]) -> int:
-    rows = Delivery.objects.filter(webhook=webhook, status__in=statuses)
-    return len(rows.values_list("pk")[:MAX_COUNTED])

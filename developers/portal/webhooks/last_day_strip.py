@@ -4,11 +4,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
+from common.templatetags.charts import bars
 from common.web.charts import Bar, strip
 from webhooks.insight.last_day import MOST, LastDay
 
 STEP: Final = 8
+DRAWN: Final = """<svg class="strip last-day" viewBox="0 0 {0} 24" width="{0}" height="24" role="img"
+  aria-label="By the hour, until now. {1}"><line class="base" x1="0" x2="{0}" y1="23.5" y2="23.5"></line>{2}</svg>{3}"""
+SAID: Final = '<span class="small soft">{}</span>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +22,13 @@ class Strip:
     """A webhook's last day as it is drawn and said."""
 
     day: LastDay
+
+    @property
+    def drawn(self) -> SafeString:
+        if self.is_empty:
+            return format_html(SAID, self.summary)
+        said = self.failures or "None failed."
+        return format_html(DRAWN, self.width, said, bars(self.bars), format_html(SAID, self.summary))
 
     @property
     def width(self) -> int:
@@ -27,13 +40,18 @@ class Strip:
 
     @property
     def bars(self) -> list[Bar]:
-        return strip([(hour.succeeded, hour.failed) for hour in self.day.hours], step=STEP)
+        retrying = [0] * (len(self.day.hours) - 1) + [self.day.retrying]  # as of now
+        counts = [
+            (hour.succeeded, waiting, hour.failed)
+            for hour, waiting in zip(self.day.hours, retrying, strict=True)
+        ]
+        return strip(counts, step=STEP)
 
     @property
     def summary(self) -> str:
         """`1,204+ delivered, 3 failed`; a `+` where the hours have more than was counted."""
-        succeeded = "+" if any(hour.succeeded >= MOST for hour in self.day.hours) else ""
-        failed = "+" if any(hour.failed >= MOST for hour in self.day.hours) else ""
+        succeeded = "+" if max([hour.succeeded for hour in self.day.hours], default=0) >= MOST else ""
+        failed = "+" if max([hour.failed for hour in self.day.hours], default=0) >= MOST else ""
         counts = {
             f"{self.day.succeeded:,}{succeeded} delivered": self.day.succeeded,
             f"{self.day.failed:,}{failed} failed": self.day.failed,

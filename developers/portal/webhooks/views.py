@@ -1,7 +1,7 @@
 """An app's webhooks: their status, a test, pause and resume; and the data erasures sent to its Webhook URL."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -9,12 +9,13 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery, UUIDField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from common.db.compiled import AmongIds, Compiled, Param
 from common.db.finders import get_or_not_found
 from common.db.totals import total_of
 from common.errors import ServiceError
@@ -25,9 +26,11 @@ from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries import descriptions as delivery_descriptions
+from developers.portal.deliveries.log import counted
 from developers.portal.sandbox.changes import sample_events
 from developers.portal.sandbox.first_calls import registration_call
 from developers.portal.webhooks.last_day_strip import Strip
+from developers.portal.webhooks.rows import endpoint_rows
 from installations.models import with_versions
 from installations.queries import sandbox_installation
 from marketplace.models import App
@@ -42,7 +45,6 @@ from webhooks.services.registration import change_webhook
 from webhooks.services.sandbox.testing import send_test
 
 PER_PAGE: Final = 20
-MAX_COUNTED: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +72,19 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
     wanted = page_request(request.GET, default=PER_PAGE, maximum=PER_PAGE)
     webhooks = current_webhooks(app)
     # The ids first: the look-ups in deliveries would be made for all rows before the page too.
-    shown = list(webhooks.values_list("pk", flat=True)[wanted.window])
-    endpoints = webhook_statuses(webhooks.filter(pk__in=shown))
+    shown = [pk for (pk,) in _CURRENT.rows(limit=wanted.limit, offset=wanted.offset, app=app.pk)]
+    endpoints = webhook_statuses(shown)
     installation = sandbox_installation(app=app, developer=current_developer(request))
+    is_all = wanted.page == 1 and len(shown) < wanted.limit
+    total = len(shown) if is_all else total_of(webhooks)
+    tested = test_result(app, request.GET.get("tested"))
     context = {
         "app": app,
-        "endpoints": endpoints,
+        "endpoints": endpoint_rows(request, app, endpoints, installation, tested, is_open=total == 1),
         "failing": [each for each in endpoints if each.disables_at],
         "repeats": _repeats(endpoints),
-        "total": total_of(webhooks),
+        "total": total,
         "page_request": wanted,
-        **test_result(app, request.GET.get("tested")),
         "installation": installation,
         "sample_events": sample_events(installation) if installation else (),
         "curl": registration_call(app),
@@ -99,25 +103,50 @@ def _repeats(endpoints: Iterable[WebhookStatus]) -> list[tuple[RepeatedUrl, int]
     return list(stores.items())
 
 
-def current_webhooks(app: App) -> QuerySet[Webhook]:
+def current_webhooks(app: Any) -> QuerySet[Webhook]:
     """Webhooks of active installations, newest first."""
-    rows = Webhook.objects.kept().filter(installation__app=app, installation__uninstalled_at=None)
-    around = rows.select_related(*with_versions("installation__"), "installation__business")
+    return _with_installation().filter(installation__app=app, installation__uninstalled_at=None)
+
+
+def _with_installation() -> QuerySet[Webhook]:
+    around = Webhook.objects.kept().select_related(*with_versions("installation__"), "installation__business")
     return around.defer("secret", "installation__webhook_secret").order_by("-id")
 
 
-def webhook_statuses(webhooks: QuerySet[Webhook]) -> list[WebhookStatus]:
-    """Three statements, however many webhooks: one with an index lookup per time and webhook, one for all held events,
-    and one for the last 24 hours."""
-    now = timezone.now()
+def _with_times() -> QuerySet[Webhook]:
     deliveries = Delivery.objects.filter(webhook=OuterRef("pk"))
     succeeded = deliveries.filter(status=DeliveryStatus.SUCCEEDED).order_by("-finished_at")
     waiting = deliveries.filter(status__in=WAITING, due_at__isnull=False).order_by("due_at")
-    rows = webhooks.annotate(
-        last_success=Subquery(succeeded.values("finished_at")[:1]),
-        next_attempt=Subquery(waiting.values("due_at")[:1]),
+    return (
+        _with_installation()
+        .filter(AmongIds("id", "ids"))
+        .annotate(
+            last_success=Subquery(succeeded.values("finished_at")[:1]),
+            next_attempt=Subquery(waiting.values("due_at")[:1]),
+        )
     )
-    shown = list(rows)
+
+
+_SHOWN: Final = Compiled(_with_times, prepared_as="portal_webhooks")
+_HELD: Final[Compiled[Any]] = Compiled(
+    lambda: (
+        Delivery.objects.filter(AmongIds("webhook", "ids"), status=DeliveryStatus.HELD)
+        .order_by()
+        .values_list("webhook")
+        .annotate(number=Count("pk"))
+    ),
+    prepared_as="portal_held",
+)
+_CURRENT: Final[Compiled[Any]] = Compiled(
+    lambda: current_webhooks(Param("app", UUIDField())).values_list("pk")
+)
+
+
+def webhook_statuses(ids: Sequence[UUID]) -> list[WebhookStatus]:
+    """Three statements, however many webhooks: one with an index lookup per time and webhook, one for all held events,
+    and one for the last 24 hours."""
+    now = timezone.now()
+    shown = _SHOWN.rows(ids=ids)
     held = _held(shown)
     days = last_days([webhook.pk for webhook in shown], now)
     return [_status(webhook, held.get(webhook.pk, 0), Strip(days[webhook.pk]), now) for webhook in shown]
@@ -171,8 +200,7 @@ def _state(webhook: Webhook, now: datetime) -> tuple[str, str, str, str]:
 
 
 def _held(webhooks: Iterable[Webhook]) -> dict[UUID, int]:
-    held = Delivery.objects.filter(webhook__in=webhooks, status=DeliveryStatus.HELD).order_by()
-    return dict(held.values_list("webhook").annotate(number=Count("pk")))
+    return dict(_HELD.rows(ids=[each.pk for each in webhooks]))
 
 
 def test_result(app: App, delivery_id: str | None) -> dict[str, Any]:
@@ -213,8 +241,8 @@ def webhook_pause(request: HttpRequest, app: App, webhook_id: str) -> HttpRespon
     if request.method == "POST":
         _switch(request, webhook, on=False)
         return redirect_to_webhook(app, webhook)
-    waiting = Delivery.objects.filter(webhook=webhook, status__in=WAITING).values_list("pk")
-    context = {"app": app, "webhook": webhook, "waiting": len(waiting[:MAX_COUNTED])}
+    waiting = counted(Delivery.objects.filter(webhook=webhook, status__in=WAITING))
+    context = {"app": app, "webhook": webhook, "waiting": waiting}
     return render(request, "developers/portal/webhooks/pause.html", context)
 
 
@@ -254,7 +282,7 @@ def erasure_list(request: HttpRequest, app: App) -> HttpResponse:
         "app": app,
         "delay": settings.DATA_ERASURE_DELAY,
         "erasures": erasures[wanted.window],
-        "total": erasures.count(),
+        "total": total_of(erasures),
         "page_request": wanted,
     }
     return render(request, "developers/portal/sandbox/erasures.html", context)

@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.core.mail import EmailMultiAlternatives
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, resolve_url
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common import strangers
@@ -25,17 +26,21 @@ from developers.review import check_runs, checks, criteria, decision_effects, ri
 from developers.review.admin.access import context, current_user, find_submission, submission_page
 from developers.review.admin.forms import DecisionForm, FindingsForm, RejectionForm, ReviewerMessageForm
 from developers.review.reviewers import MAY_REVIEW, MAY_SUSPEND
-from developers.review.trial import trial_links
+from extensions.enums import ExtensionType
+from extensions.queries import extensions_on
+from installations.models import Installation
 from installations.queries import review_installation
 from installations.services.review_installs import review_install, review_uninstall
 from marketplace.access import require_not_a_member
 from marketplace.enums import SubmissionStatus, Verdict
+from marketplace.listing import authorize_address
 from marketplace.models import Submission
 from marketplace.queries import conversation_about, latest_submission
 from marketplace.services import reviews
 from marketplace.services.findings import record_findings
-from marketplace.services.notifications import criteria_notes, decision_mail
+from marketplace.services.notifications import criteria_notes, decision_letter
 from marketplace.services.review_messages import may_write, send_message
+from stores.addresses import store_url
 
 NEWEST_SHOWN = 4  # turns of the conversation; earlier ones are folded
 PAGE = "admin:marketplace_submission_change"
@@ -268,7 +273,7 @@ def _mail(submission: Submission, status: SubmissionStatus, notes: str) -> Email
     """The e-mail that the developer would receive."""
     decided = copy(submission)
     decided.status, decided.notes = status, notes
-    return decision_mail(decided)
+    return decision_letter(decided).as_mail()
 
 
 def _page(
@@ -317,3 +322,32 @@ def _page(
     }
     values = context(request, str(submission), **values)
     return form_page(request, "developers/review/page.html", values, form=message_form or form)
+
+
+# Where a reviewer tries an app: the pages of the test store on which it runs.
+
+
+def trial_links(installation: Installation) -> list[tuple[str, str]]:
+    """Labels and URLs, the app's own page first. Blocks are placed in the page editor, so pages are among them."""
+    store = installation.business
+    links = [
+        (
+            "Open the app through the consent page",
+            authorize_address(installation.app, redirect_url=installation.app.redirect_url),
+        ),
+        ("Storefront", store_url(store.slug)),
+        ("App in the dashboard", reverse("merchants:installation", args=[installation.pk])),
+    ]
+    if extensions_on(store, ExtensionType.BLOCK):
+        links.append(("Page editor", reverse("merchants:pages")))
+    pages = [
+        each for each in extensions_on(store, ExtensionType.ADMIN_PAGE) if each.installation == installation
+    ]
+    links += [
+        (
+            str(each.definition.content.get("title", each.definition.key)),
+            reverse("merchants:admin_page", args=[installation.pk, each.definition.key]),
+        )
+        for each in pages
+    ]
+    return links

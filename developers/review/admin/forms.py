@@ -11,6 +11,7 @@ from django.forms.boundfield import BoundWidget
 
 from common.web.forms.edits import EditForm
 from common.web.forms.one_time import OneTimeForm
+from common.web.forms.texts import Lines
 from developers.review.criteria import COMMON_REASONS, INSTRUCTIONS
 from marketplace.enums import Criterion, Verdict
 from marketplace.models import App, ReviewMessage, Submission
@@ -42,7 +43,7 @@ class FindingsForm(EditForm):
                 initial=finding.get("verdict", ""),
                 label=criterion.label,
             )
-            self.fields[f"{criterion}-note"] = forms.CharField(
+            self.fields[f"{criterion}-note"] = Lines(
                 max_length=1000,
                 required=False,
                 widget=forms.Textarea({"rows": 2}),
@@ -75,7 +76,7 @@ class FindingsForm(EditForm):
 class DecisionForm(forms.Form):
     """Confirms a decision, with notes for the developer that the e-mail preview shows."""
 
-    notes = forms.CharField(
+    notes = Lines(
         max_length=Submission._meta.get_field("notes").max_length,
         required=False,
         widget=forms.Textarea({"rows": 6}),
@@ -118,7 +119,7 @@ class RejectionForm(DecisionForm):
 
 
 class SuspensionForm(forms.Form):
-    reason = forms.CharField(
+    reason = Lines(
         max_length=App._meta.get_field("suspension_reason").max_length,
         widget=forms.Textarea({"rows": 3}),
         label="Reason",
@@ -127,7 +128,7 @@ class SuspensionForm(forms.Form):
 
 
 class ReviewerMessageForm(OneTimeForm):
-    text = forms.CharField(
+    text = Lines(
         max_length=ReviewMessage._meta.get_field("text").max_length,
         widget=forms.Textarea({"rows": 3}),
         label="Message to the developer",

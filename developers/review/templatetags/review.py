@@ -40,7 +40,7 @@ ICONS: Final = {
     "Delivery": "send",
     "Erasure": "eraser",
     "Installation": "plug",
-    "ObjectiveCount": "activity",
+    "Mail": "mail",
 }
 NAMES: Final = {"Submission": "Review queue", "ReviewEntry": "Review history"}
 FIRST: Final = ("Submission", "App", "ReviewEntry")

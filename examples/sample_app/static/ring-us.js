@@ -1,4 +1,4 @@
-// The widget: a bell that shoppers press, and the merchant hears of on the app's page.
+// The widget: a bell that shoppers press, and the merchant sees on the app's page.
 
 import { connectBlock, followHeight, wear } from "./extension-platform.js";
 

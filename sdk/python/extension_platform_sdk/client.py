@@ -83,6 +83,7 @@ class AppClient:
 
     Every method raises ``ApiError`` for an error answer (``RateLimited`` for 429) and ``Unreachable`` when none
     came. With ``wait_on_rate_limit`` a 429 is waited out once, as long as the platform asks, and tried again.
+    Making a client raises ``ValueError`` for a text that is no token, without showing it.
     Use one client per thread; ``with AppClient(...) as client`` closes its connections.
     """
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SHADOW_HEADER = "x-webhook-shadow"
-
 
 @dataclass(frozen=True, slots=True)
 class HookCall(Generic[Data]):
@@ -43,18 +41,16 @@ class HookCall(Generic[Data]):
     business_id: str
     timestamp: datetime
     data: Data
-    is_shadow: bool = False
-    """Whether the answer is only checked, for a release in steps: a store that runs the earlier version asked."""
 
     @classmethod
-    def from_body(cls, body: bytes, *, is_shadow: bool = False) -> HookCall[Any]:
+    def from_body(cls, body: bytes) -> HookCall[Any]:
         """Read the JSON object ``{hookPoint, businessId, timestamp, data}``; further keys are ignored.
 
         Raises ``ValueError`` that says what is wrong with it.
         """
         envelope = read_envelope(body, "hookPoint", "businessId")
         hook_point, business_id = envelope.names
-        return HookCall(hook_point, business_id, envelope.timestamp, envelope.data, is_shadow)
+        return HookCall(hook_point, business_id, envelope.timestamp, envelope.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +132,7 @@ class HookRouter:
         except InvalidSignature as error:
             return _refuse(401, str(error))
         try:
-            call = HookCall.from_body(body, is_shadow=values.get(SHADOW_HEADER) == "true")
+            call = HookCall.from_body(body)
         except ValueError as error:
             return _refuse(400, str(error))
         return self._answer(call)

@@ -25,7 +25,7 @@ import requests
 from requests.auth import HTTPBasicAuth
 
 from .errors import ApiError, OAuthError, StateMismatch, Unreachable, error_from
-from .transport import proxies_to
+from .transport import Session, clean_secret
 
 METADATA_PATH = "/.well-known/oauth-authorization-server"
 
@@ -74,7 +74,8 @@ class OAuthClient:
 
     ``redirect_uri`` is the app's Redirect URL, letter by letter. The endpoints are asked for once, at first use.
     Every method that calls the platform raises ``OAuthError`` for an answer by RFC 6749, ``RateLimited`` or another
-    ``ApiError`` for any other error answer, and ``Unreachable`` when none came. Safe to use from several threads.
+    ``ApiError`` for any other error answer, and ``Unreachable`` when none came. Making a client raises ``ValueError`` for
+    texts that are no credentials, without showing them. Safe to use from several threads.
     """
 
     def __init__(
@@ -82,6 +83,8 @@ class OAuthClient:
     ) -> None:
         self.redirect_uri = redirect_uri
         self._base_url = base_url.rstrip("/")
+        client_id = clean_secret(client_id, "The client ID")
+        client_secret = clean_secret(client_secret, "The client secret")
         self._client_id = client_id
         # RFC 6749 section 2.3.1: both are encoded as in a form before Basic joins them with a colon.
         self._auth = HTTPBasicAuth(quote(client_id, safe=""), quote(client_secret, safe=""))
@@ -152,15 +155,15 @@ class OAuthClient:
 
     def _send(self, method: str, url: str, **arguments: Any) -> requests.Response:
         try:
-            response = requests.request(
-                method,
-                url,
-                headers={"Accept": "application/json"},
-                timeout=self._timeout,
-                proxies=proxies_to(url),
-                allow_redirects=False,  # no endpoint redirects, and the credentials go nowhere else
-                **arguments,
-            )
+            with Session() as session:
+                response = session.request(
+                    method,
+                    url,
+                    headers={"Accept": "application/json"},
+                    timeout=self._timeout,
+                    allow_redirects=False,  # no endpoint redirects, and the credentials go nowhere else
+                    **arguments,
+                )
         except requests.RequestException as error:
             raise Unreachable(f"no answer from {self._base_url} ({type(error).__name__})") from error
         if not 200 <= response.status_code < 300:

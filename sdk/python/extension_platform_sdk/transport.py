@@ -1,8 +1,10 @@
-"""One HTTP session with an access token: sends a call, and turns what went wrong into the SDK's errors."""
+"""HTTP to the platform: which proxies, and calls with an access token, of which what went wrong is one of the SDK's errors."""
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import MutableMapping
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -15,6 +17,7 @@ Record = dict[str, Any]
 T = TypeVar("T")
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
+AROUND = " \t\r\n\ufeff"
 
 
 def is_local(host: str) -> bool:
@@ -22,10 +25,32 @@ def is_local(host: str) -> bool:
     return host in LOCAL or host.endswith(".localhost")
 
 
-def proxies_to(url: str) -> dict[str, str]:
-    """For ``requests``: a proxy that the environment names can't reach this machine for us, so it isn't asked."""
-    host = urlsplit(url).hostname or ""
-    return {"no_proxy": host} if is_local(host) else {}
+class Session(requests.Session):
+    """Uses the proxies that the environment names, but for this machine, which no proxy can reach for us.
+
+    All requests of the SDK and its command line are sent with one.
+    """
+
+    def merge_environment_settings(
+        self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any
+    ) -> MutableMapping[str, Any]:
+        merged = super().merge_environment_settings(url, proxies, stream, verify, cert)
+        if is_local(urlsplit(url).hostname or ""):
+            merged["proxies"] = {}
+        return merged
+
+
+def clean_secret(text: str, name: str) -> str:
+    """A token or secret as it was issued: without white space and a byte order mark around it, as files and shells add.
+
+    Raises ``ValueError`` for one that can't be sent, with ``name`` and without the secret.
+    """
+    cleaned = text.strip(AROUND)
+    if not re.fullmatch(r"[!-~]*", cleaned):
+        raise ValueError(
+            f"{name} has a space, a quotation mark or another character that no token has. Copy it again."
+        )
+    return cleaned
 
 
 class Transport:
@@ -35,9 +60,8 @@ class Transport:
         self._base_url = base_url.rstrip("/")
         self._timeout = timeout
         self._wait_on_rate_limit = wait_on_rate_limit
-        self._session = requests.Session()
-        self._proxies = proxies_to(base_url)
-        self._session.auth = _Bearer(token)
+        self._session = Session()
+        self._session.auth = _Bearer(clean_secret(token, "The access token"))
         self._session.headers["Accept"] = "application/json"
 
     def close(self) -> None:
@@ -101,7 +125,6 @@ class Transport:
                 json=body,
                 headers=headers,
                 timeout=self._timeout,
-                proxies=self._proxies,
                 allow_redirects=False,  # no endpoint redirects, and the token goes nowhere else
             )
         except requests.RequestException as error:

@@ -1,8 +1,11 @@
 """Pictures that merchants upload: of products, and for the store itself."""
 
-from datetime import datetime
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, Final, TypeVar
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.core.files.base import ContentFile, File
@@ -10,8 +13,8 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from accounts.models import Business
+from common.db.rows import for_each
 from common.files import pictures
-from common.files.file_walk import walk
 from common.files.pictures import CONTENT_TYPES, Decoded
 from common.ids import parse_id
 from stores.models import ProductPicture, StoredPicture, StorePicture
@@ -24,7 +27,6 @@ FOLDER: Final = "stores/"  # `upload_to` of the models
 MOST_OF_STORE: Final = 500  # pictures of its own and on its pages
 IN_NAME: Final = 6  # first digits of an id that name a folder, so that it has the pictures of some five hours
 BATCH: Final = 500
-
 Stored = TypeVar("Stored", bound=StoredPicture)
 
 
@@ -71,6 +73,11 @@ def remove_stray_files(*, now: datetime | None = None) -> int:
     now = now or timezone.now()
     old = (file.name for file in walk(default_storage, FOLDER) if (now - file.changed_at).days >= 1)
     removed = 0
+
+    def remove(name: str) -> int:
+        default_storage.delete(name)
+        return 1
+
     while batch := list(islice(old, BATCH)):
         pictures_of = {name: parse_id(name.rpartition("/")[2][:36]) for name in batch}
         ids = [found for found in pictures_of.values() if found]
@@ -79,7 +86,38 @@ def remove_stray_files(*, now: datetime | None = None) -> int:
             for model in (ProductPicture, StorePicture)
             for picture in model.objects.filter(pk__in=ids).values_list("pk", flat=True)
         }
-        for name in (name for name, picture in pictures_of.items() if picture not in known):
-            default_storage.delete(name)
-            removed += 1
+        stray = (name for name, picture in pictures_of.items() if picture not in known)
+        removed += for_each(stray, remove, task="remove_stray_pictures")
     return removed
+
+
+# Goes through the files of a storage without holding a list of them.
+
+
+class StoredFile(NamedTuple):
+    name: str  # in its storage
+    changed_at: datetime
+
+
+def walk(storage: Any, folder: str) -> Iterator[StoredFile]:
+    """All files below a folder of a disk or a bucket, in no order. None where the folder is missing."""
+    if hasattr(storage, "objects"):
+        return (StoredFile(*each) for each in storage.objects(folder))
+    return _on_disk(Path(storage.path(folder)), folder.rstrip("/"))
+
+
+def _on_disk(path: Path, name: str) -> Iterator[StoredFile]:
+    try:
+        entries = os.scandir(path)
+    except FileNotFoundError:
+        return
+    with entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _on_disk(path / entry.name, f"{name}/{entry.name}")
+                continue
+            try:
+                changed_at = datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, UTC)
+            except FileNotFoundError:  # deleted meanwhile
+                continue
+            yield StoredFile(f"{name}/{entry.name}", changed_at)

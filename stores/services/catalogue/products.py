@@ -1,13 +1,14 @@
 """Changes of products by the merchant. Orders change stock through `services.stock`."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, TypedDict, Unpack
+from typing import Any, Final, TypedDict, Unpack
 
 from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Business
+from accounts.public_names import check_no_address
 from common.db.finders import get_or_not_found
 from common.errors import Invalid
 from common.files.pictures import Decoded
@@ -34,6 +35,8 @@ WIRE_NAMES = {
     "low_stock_threshold": "lowStockThreshold",
 }
 SILENT_FIELDS = {"low_stock_threshold"}
+# Archived ones included. A search that finds nothing fast reads the descriptions of all: 10,000 of the longest take two seconds.
+MOST_PRODUCTS: Final = 10_000
 
 
 class _Details(TypedDict, total=False):
@@ -66,15 +69,17 @@ def create_product(
 ) -> Product:
     """Create a product with its pictures. Without a `slug` it gets one from its name.
 
-    Raises `Invalid`, and `Conflict` for a slug that is taken.
+    Raises `Invalid`, also if the store has `MOST_PRODUCTS`, and `Conflict` for a slug that is taken.
     """
     now = now or timezone.now()
+    _require_room(business)
     product = Product(business=business, created_at=now, updated_at=now, **fields)
+    _check_name(product)
     if product.slug:
-        _check(product)
+        _check(product, WIRE_NAMES)
         save_under_own_slug(product, is_new=True)
     else:
-        _check(product, but="slug")
+        _check(product, WIRE_NAMES.keys() - {"slug"})
         insert_under_free_slug(product, name=product.name)
     if pictures:
         product.image = change_pictures(product=product, changes=PictureChanges(new=pictures), now=now)
@@ -100,7 +105,9 @@ def update_product(
         return product
     stock_before = product.stock
     _assign(product, changed)
-    _check(product)
+    if "name" in changed:  # a name of before there was this rule stays
+        _check_name(product)
+    _check(product, changed)
     product.updated_at = now
     save_under_own_slug(product, is_new=False)
     _send_update(product, {WIRE_NAMES[column] for column in changed.keys() - SILENT_FIELDS}, now)
@@ -184,12 +191,27 @@ def _lock(product: Product, *, for_deletion: bool = False) -> Product:
     return get_or_not_found(rows, product.pk, "Product not found")
 
 
+def _require_room(business: Business) -> None:
+    if Product.objects.filter(business=business)[:MOST_PRODUCTS].count() >= MOST_PRODUCTS:
+        raise Invalid(
+            f"A store has at most {MOST_PRODUCTS:,} products, archived ones included. Delete some first."
+        )
+
+
 def _assign(product: Product, values: dict[str, Any]) -> None:
     for column, value in values.items():
         setattr(product, column, value)
 
 
-def _check(product: Product, *, but: str = "") -> None:
-    check_fields(product, {column: name for column, name in WIRE_NAMES.items() if column != but})
+def _check_name(product: Product) -> None:
+    """Buyers read it in mails that come from the platform (contract, section 15, "Mails to strangers")."""
+    try:
+        check_no_address(product.name)
+    except ValueError as problem:
+        raise Invalid.field("name", str(problem)) from None
+
+
+def _check(product: Product, columns: Collection[str]) -> None:
+    check_fields(product, {column: name for column, name in WIRE_NAMES.items() if column in columns})
     if product.price > MAX_MINOR:
         raise Invalid.field("price", "The price is too high.")

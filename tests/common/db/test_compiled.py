@@ -3,9 +3,12 @@
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.conf import settings as product_settings
+from django.db import connection, transaction
 from django.db.models import CharField, F, UUIDField, Value
 from django.db.models.functions import Concat
+from django.test.utils import CaptureQueriesContext
+from django.urls import get_resolver
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Business, User
@@ -142,3 +145,40 @@ def test_one_placeholder_stands_for_many_ids(
     for ids, names in (({tea.pk, cake.pk}, ["Cake", "Tea"]), ([tea.pk], ["Tea"]), ([shop.pk], []), ([], [])):
         with django_assert_num_queries(1):
             assert [product.name for product in query.rows(ids=ids)] == names
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db
+def test_each_named_query_can_be_planned_without_its_values() -> None:
+    """PostgreSQL has to know the type of each. Most tests run in a transaction, where they are asked with their values."""
+    for urlconf in (product_settings.ROOT_URLCONF, product_settings.ZONES["stores"]["urlconf"]):
+        assert get_resolver(urlconf).url_patterns  # which imports all pages
+    assert len(Compiled.named) > 15
+    connection.ensure_connection()
+    for name, query in Compiled.named.items():
+        prepared = query._text(connection).prepared  # noqa: SLF001
+        assert prepared, name
+        with connection.cursor() as cursor:
+            prepared.prepare(cursor)
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_named_query_is_planned_once_for_a_session(shop: Business, settings: Any) -> None:
+    """And not where a transaction could be lost with it, or behind a pooler, where the next statement may be another session's."""
+    factories.product(shop, name="Tea")
+    query = Compiled(
+        lambda: Product.objects.filter(business=BUSINESS).values_list("name"), prepared_as="test_of_names"
+    )
+
+    def asked() -> list[str]:
+        with CaptureQueriesContext(connection) as context:
+            assert query.rows(business=shop.pk) == [("Tea",)]
+        return [each["sql"].split()[0] for each in context.captured_queries]
+
+    assert asked() == ["PREPARE", "EXECUTE"]
+    assert asked() == ["EXECUTE"]
+    with transaction.atomic():
+        assert asked() == ["SELECT"]
+    settings.DATABASE_POOLER = "transaction"
+    assert asked() == ["SELECT"]

@@ -7,7 +7,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import InternalError, connection
+from django.db import InternalError, OperationalError, connection, transaction
+from django.test import RequestFactory
+
+from common.web.errors import answer_to
+from tests.strangers import visit
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
@@ -88,3 +92,28 @@ def test_session_that_idles_in_a_transaction_is_ended() -> None:
         time.sleep(0.5)
         with pytest.raises(InternalError):
             ask(session)
+
+
+def test_sessions_of_requests_wait_a_second_for_a_lock_and_five_for_a_statement() -> None:
+    def limits() -> list[str]:
+        session = connection.copy()
+        try:
+            with session.cursor() as cursor:
+                cursor.execute("SELECT current_setting('lock_timeout'), current_setting('statement_timeout')")
+                return list(cursor.fetchone())
+        finally:
+            session.close()
+
+    assert visit(limits) == ["1s", "5s"]
+    assert limits() == ["0", "0"]  # a worker's, and a command's
+
+
+def test_statement_that_takes_too_long_is_a_503_with_a_code() -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = '50ms'")
+        with pytest.raises(OperationalError) as slow:
+            cursor.execute("SELECT pg_sleep(5)")
+        transaction.set_rollback(True)
+    answer = answer_to(RequestFactory(headers={"accept": "application/json"}).get("/"), slow.value)
+    assert (answer.status_code, answer.headers["X-Error-Code"]) == (503, "database_too_slow")
+    assert answer.headers["Retry-After"] == "5"

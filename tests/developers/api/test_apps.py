@@ -83,7 +83,7 @@ def test_create_answers_the_app_with_its_secret_once(api: Api) -> None:
 def test_create_takes_all_fields_and_ignores_unknown_ones(api: Api) -> None:
     more = {
         "webhookUrl": "https://stars.example.com/hooks",
-        "webhookEvents": ["order.created", "business.data_erasure"],
+        "webhookEvents": ["order.created", "business.data_erasure", "customer.data_erasure"],
         "version": "2.0.0-rc.1",
         "status": "APPROVED",
         "clientId": "mine",
@@ -91,7 +91,7 @@ def test_create_takes_all_fields_and_ignores_unknown_ones(api: Api) -> None:
     }
     record = api("post", "/developer/apps", BODY | more).json()
     assert record["webhookUrl"] == "https://stars.example.com/hooks"
-    assert record["webhookEvents"] == ["order.created", "business.data_erasure"]
+    assert record["webhookEvents"] == ["order.created", "business.data_erasure", "customer.data_erasure"]
     assert (record["version"], record["status"]) == ("2.0.0-rc.1", "DRAFT")
     assert record["clientId"] != "mine"
 

@@ -35,7 +35,7 @@ from teststores.models import TestStore
 from webhooks.engine import recording
 from webhooks.engine.judging import result_of
 from webhooks.engine.preparation import prepare
-from webhooks.models import Delivery, Endpoint, Event, Webhook
+from webhooks.models import Delivery, Endpoint, Erasure, Event, Webhook
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 SPEC = "Contract 13 Test stores"
@@ -387,6 +387,10 @@ def test_all_that_waits_falls_due(api: Api, path: str, listening: App, receiver:
     assert receiver.requests == []
     assert advanced(api, record, hours=1)["became"]["erasures"] == 1
     drain()
+    assert Erasure.objects.get(installation=record["installationId"]).state == "DUE", (
+        "Its state follows later."
+    )
+    assert advanced(api, record, seconds=1)["became"] == {"deliveries": 0, "erasures": 0, "payments": 0}
     (sent,) = receiver.requests
     body = json.loads(sent.body)
     assert (body["event"], body["businessId"]) == ("business.data_erasure", record["businessId"])

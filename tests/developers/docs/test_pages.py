@@ -3,9 +3,12 @@
 import re
 from functools import cache
 from itertools import chain
+from urllib.parse import urljoin
 
 import pytest
+from django.conf import settings
 from django.test import Client
+from django.urls import resolve
 from django.utils.html import escape
 from jsonschema import Draft202012Validator
 
@@ -40,11 +43,31 @@ def test_page_is_for_everybody_and_its_links_lead_somewhere(client: Client, path
         r"http://(testserver|127\.0\.0\.1|localhost)|<code>.*?</code>", "", html, flags=re.DOTALL
     )
     for target in set(re.findall(r'<a [^>]*href="([^"]*)"', html)):
-        page, _, place = target.partition("#")
-        if page.startswith("/docs/") or not page:
-            ids = ids_on(page or path)
+        page, _, place = urljoin(path, target).partition("#")
+        if page.startswith("/docs/"):
+            ids = ids_on(page)
             assert ids is not None, target
             assert not place or place in ids, target
+        elif page.startswith("/"):
+            assert resolve(page.partition("?")[0]), target
+
+
+@pytest.mark.spec("Contract 14 For programs", "Links between the guides as text lead to guides as text")
+@pytest.mark.parametrize("slug", guides.GUIDES)
+def test_links_of_a_guide_as_text_lead_somewhere(client: Client, slug: str) -> None:
+    path = f"/docs/guides/{slug}.md"
+    for target in set(re.findall(r"\]\(([^)\s]+)\)", client.get(path).content.decode())):
+        page, _, place = urljoin(path, target).removeprefix(settings.BASE_URL).partition("#")
+        if page.startswith("/"):
+            assert resolve(page.partition("?")[0]), target
+            assert not page.startswith("/docs/") or client.get(page).status_code == 200, target
+            ids = ids_on(re.sub(r"\.md$", "/", page)) if place else None
+            assert not place or (ids and place in ids), target
+
+
+def test_headings_have_ids_of_their_own() -> None:
+    page = guides.rendered("# Guide\n\n## HTTP 2\n\n## HTTP\n\n## HTTP 2\n\n## HTTP\n\n## HTTP")
+    assert [each.ident for each in page.headings] == ["http-2", "http", "http-2-2", "http-3", "http-4"]
 
 
 @pytest.mark.long
@@ -86,7 +109,7 @@ def test_samples_are_highlighted_without_styles(client: Client) -> None:
     "path",
     [
         "/docs/guides/secrets/",
-        "/docs/guides/operations.md",
+        "/docs/guides/operations-run.md",
         "/docs/reference/nothing/",
         "/docs/events/x.json",
     ],

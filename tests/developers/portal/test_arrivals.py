@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business
-from developers.portal.deliveries.arrival_descriptions import explained
+from developers.portal.deliveries.arrivals import explained
 from installations.models import Installation
 from marketplace.models import App
 from tests.deliveries import OK, delivery

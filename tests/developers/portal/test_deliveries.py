@@ -16,7 +16,7 @@ from marketplace.models import App
 from tests import factories
 from tests.deliveries import OK, REFUSED, TIMEOUT, TLS, UNAUTHORIZED, UNAVAILABLE, delivery, one_of_each
 from tests.forms import form_at, send
-from tests.pages import signed_in, text_of, words_of
+from tests.pages import main_words_of, signed_in, text_of, words_of
 from tests.state import unchanged
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
@@ -119,20 +119,20 @@ def test_list_shows_the_status_of_each_delivery(
 @pytest.mark.long
 def test_list_is_cut_into_pages_that_do_not_shift(browser: Client, app: App, webhook: Webhook) -> None:
     now = timezone.now()
-    made = [delivery(webhook, created_at=now - timedelta(minutes=n)) for n in range(130)]
+    made = [delivery(webhook, created_at=now - timedelta(minutes=n)) for n in range(65)]
     first = browser.get(at(app))
-    assert listed(first) == ids(*made[:50])
+    assert listed(first) == ids(*made[:25])
     assert 'rel="prev"' not in text_of(first)
     older = re.search(r'href="([^"]+)" rel="next"', text_of(first))
     assert older
     delivery(webhook, created_at=now + timedelta(seconds=1))
     second = browser.get(at(app) + older[1])
-    assert listed(second) == ids(*made[50:100])
-    third = browser.get(at(app, f"?before={made[99].pk}"))
-    assert listed(third) == ids(*made[100:])
+    assert listed(second) == ids(*made[25:50])
+    third = browser.get(at(app, f"?before={made[49].pk}"))
+    assert listed(third) == ids(*made[50:])
     assert 'rel="next"' not in text_of(third)
-    back = browser.get(at(app, f"?after={made[100].pk}"))
-    assert listed(back) == ids(*made[50:100])
+    back = browser.get(at(app, f"?after={made[50].pk}"))
+    assert listed(back) == ids(*made[25:50])
     assert "No more deliveries" in text_of(browser.get(at(app, f"?before={made[-1].pk}")))
 
 
@@ -348,6 +348,19 @@ def test_data_that_was_never_sent_is_hidden_after_an_uninstall(
     assert "secret-of-the-store" not in checker
 
 
+@pytest.mark.long
+def test_comparison_hides_what_the_page_hides(browser: Client, app: App, webhook: Webhook) -> None:
+    """A second place that shows a delivery. It needs one beside it that worked, with which it is compared."""
+    delivery(webhook, DeliveryStatus.SUCCEEDED, OK, data={"orderNumber": "sent-before"})
+    made = delivery(webhook, DeliveryStatus.CANCELLED, data={"orderNumber": "secret-of-the-store"})
+    page, compare = at(app, f"{made.pk}/"), at(app, f"{made.pk}/compare/")
+    assert "secret-of-the-store" in text_of(browser.get(compare), 200)
+    Installation.objects.update(uninstalled_at=timezone.now())
+    assert browser.get(compare)["Location"] == page
+    assert "secret-of-the-store" not in text_of(browser.get(compare, follow=True))
+    assert "Compare with" not in text_of(browser.get(page))
+
+
 def test_curl_is_signed_now_and_survives_a_shell(browser: Client, app: App, webhook: Webhook) -> None:
     made = delivery(webhook, data={"name": "it's $HOME"})
     page = text_of(browser.get(at(app, f"{made.pk}/"))).replace("&#x27;", "'").replace("&quot;", '"')
@@ -447,11 +460,15 @@ def test_recover_of_anothers_webhook_is_refused(
         assert browser.post(at(app, "recover/"), wanted).status_code == 422
 
 
-def test_counting_stops_at_its_limit(app: App, webhook: Webhook, monkeypatch: Any) -> None:
+def test_counting_stops_at_its_limit(browser: Client, app: App, webhook: Webhook, monkeypatch: Any) -> None:
+    """At the limit itself nothing is left uncounted."""
     monkeypatch.setattr(delivery_log, "MAX_COUNTED", 2)
-    for _ in range(3):
-        delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED)
-    assert delivery_log.count_to_recover(webhook, NOW - timedelta(days=900)) == 2
+    for number, said in ((2, "2 deliveries to 1 endpoint"), (1, "More than 2 deliveries to 1 endpoint")):
+        for _ in range(number):
+            delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED)
+        page = main_words_of(browser.get(at(app, "recover/"), {"since": "2020-01-01T00:00"}))
+        assert ("More than" in page, said in page) == (said.startswith("More"), True)
+    assert str(delivery_log.Counted(1_000)) == "1,000"
 
 
 # --- Test events ------------------------------------------------------------------------------------
@@ -563,6 +580,10 @@ def test_groups_leave_out_what_cannot_be_resent(browser: Client, app: App, webho
     assert "all to" not in text_of(browser.get(at(app)))
     delivery(webhook, DeliveryStatus.EXHAUSTED, *[REFUSED] * 6)
     assert "1 × the connection was refused" in text_of(browser.get(at(app)))
+    Installation.objects.update(paused_at=timezone.now())
+    assert "all to" not in text_of(browser.get(at(app)))
+    Installation.objects.update(paused_at=None)
+    assert "all to" in text_of(browser.get(at(app)))
     Webhook.objects.update(is_active=False)
     assert "all to" not in text_of(browser.get(at(app)))
 
@@ -602,8 +623,8 @@ def test_body_is_shown_formatted_and_as_sent(browser: Client, app: App, webhook:
     page = browser.get(at(app, f"{made.pk}/")).content.decode()
     assert "  &quot;data&quot;: {\n    &quot;orderId&quot;: &quot;a&quot;,\n" in page
     assert "&quot;data&quot;:{&quot;orderId&quot;:&quot;a&quot;,&quot;amount&quot;:12.5}}</code>" in page
-    assert "data-live" not in page
+    assert "data-live-state" not in page
     waiting = delivery(webhook, DeliveryStatus.RETRYING, REFUSED)
     page = text_of(browser.get(at(app, f"{waiting.pk}/")))
-    assert 'data-live="RETRYING 1"' in page
+    assert 'data-live-state="RETRYING 1"' in page
     assert "None: the connection was refused. The attempt ended after 3 ms." in page

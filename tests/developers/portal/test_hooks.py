@@ -1,5 +1,6 @@
 """The portal's pages about hooks, which Dana sees and Sam doesn't."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -18,7 +19,7 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.extensions.hooks import asking
-from tests.pages import text_of
+from tests.pages import text_of, words_of
 from tests.receivers import Answer, Receiver
 from tests.strangers import every_thread_taken
 from tests.webhooks.helpers import is_signed
@@ -82,6 +83,28 @@ def test_hook_shows_its_health(
     failed = HookCall.objects.get(outcome="HTTP_ERROR")
     detail = text_of(page.get(url("hook_call", app, SHIPPING, failed.pk)))
     assert "It answered 500." in detail
+
+
+@pytest.mark.long
+def test_hook_that_works_again_says_since_when(
+    page: Client, app: App, hook: Definition, sandbox: Business, receiver: Receiver
+) -> None:
+    """Beside failures of days ago, which it counts, too."""
+    fail(sandbox, receiver, 2)
+    receiver.respond_with(Answer(body=b'{"fee": 90}'))
+    now = timezone.now()
+    for days in (5, 4, 3, 2):
+        HookCall.objects.filter(called_at__gt=now - timedelta(days=1)).update(
+            called_at=now - timedelta(days=days)
+        )
+        asking.fee(sandbox)
+    shown = words_of(page.get(url("hooks", app)))
+    assert f"Working since {now - timedelta(days=4):%-d %b}" in shown
+    assert "2 of 6 None of the last 4" in shown
+    assert f"Working since {now - timedelta(days=4):%-d %b}" in words_of(page.get(url("hook", app, SHIPPING)))
+    HookCall.objects.exclude(outcome="ANSWERED").delete()
+    shown = words_of(page.get(url("hooks", app)))
+    assert ("Working since" in shown, "0 of 4" in shown) == (False, True)
 
 
 @pytest.mark.long

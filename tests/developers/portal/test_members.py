@@ -9,7 +9,8 @@ from django.test import Client
 
 from accounts.models import Business, User
 from accounts.services.confirmation import is_confirmed
-from accounts.services.deletion import obstacles_of
+from accounts.services.deletion import delete_account, obstacles_of
+from accounts.services.sender import send_due
 from installations import services
 from installations.models import Installation
 from marketplace.access import people_to_notify
@@ -17,11 +18,13 @@ from marketplace.enums import AppRole
 from marketplace.models import App, Membership
 from marketplace.services import members, transfers
 from tests import factories
+from tests.clients import api_of
 from tests.pages import main_words_of, signed_in, text_of
 
 MEMBERS = "Contract 11 Members"
 HTML = {"accept": "text/html"}
 PAGE = "/portal/apps/stars/members/"
+OFFER = "Regenerate the client secret?"
 
 pytestmark = pytest.mark.django_db
 
@@ -33,9 +36,9 @@ def _no_step_up(settings: Any) -> None:
 
 def link_for(app: App, email: str, role: str = "DEVELOPER") -> str:
     """The path of an invitation's link, as it is mailed."""
-    made = members.invite(app=app, by=app.developer, email=email, role=role)
     mail.outbox.clear()
-    members.mail_invitation(membership_id=made.id)
+    members.invite(app=app, by=app.developer, email=email, role=role)
+    send_due()
     found = re.search(r"/portal/invitations/\S+/", str(mail.outbox[0].body))
     assert found
     return found[0]
@@ -115,10 +118,61 @@ def test_removed_developer_and_the_secret(browser: Client, stars: App, sam: User
     row = factories.member(stars, sam)
     services.test_install(app=stars, developer=sam)
     assert Installation.objects.active().filter(business__owner=sam).exists()
-    page = browser.post(f"{PAGE}{row.pk}/remove/", follow=True)
-    assert "Regenerate the client secret?" in main_words_of(page)
+    browser.post(f"{PAGE}{row.pk}/remove/")
+    assert OFFER in text_of(browser.get(PAGE), 200)
     assert not Installation.objects.active().filter(business__owner=sam).exists()
     assert signed_in(sam).get("/portal/apps/stars/").status_code == 404
+
+
+@pytest.mark.long
+@pytest.mark.spec(MEMBERS, "The offer of another client secret stays, however a developer went")
+@pytest.mark.parametrize("how", ["removed", "viewer", "left", "account"])
+def test_client_secret_is_offered_until_it_is_regenerated_or_kept(
+    browser: Client, stars: App, dana: User, sam: User, how: str
+) -> None:
+    row, kim = factories.member(stars, sam), factories.developer("kim@example.com", name="Kim")
+    factories.member(stars, kim, AppRole.VIEWER)
+    assert OFFER not in main_words_of(browser.get(PAGE))
+    path = f"/developer/apps/{stars.pk}/members/{row.pk}"
+    if how == "viewer":
+        assert api_of(dana)("patch", path, {"role": "VIEWER"}).status_code == 200
+    elif how == "account":
+        delete_account(user=sam)
+    else:
+        assert api_of(sam if how == "left" else dana)("delete", path).status_code == 204
+    for _ in range(2):
+        assert OFFER in main_words_of(browser.get(PAGE))
+    assert OFFER not in main_words_of(signed_in(kim).get(PAGE)), "A viewer may not regenerate it."
+    if how in ("viewer", "left"):
+        assert api_of(dana)("post", f"/developer/apps/{stars.pk}/client-secret").status_code == 201
+    else:
+        assert "Keep current secret" in main_words_of(browser.get(PAGE))
+        browser.post(f"{PAGE}keep-secret/")
+    assert OFFER not in main_words_of(browser.get(PAGE))
+
+
+def test_client_secret_is_not_offered_after_others_went(browser: Client, stars: App, sam: User) -> None:
+    """A viewer knows no secret, and neither does a developer who was only invited."""
+    viewer = factories.member(stars, sam, AppRole.VIEWER)
+    invited = members.invite(app=stars, by=stars.developer, email="kim@example.com", role="DEVELOPER")
+    other = members.invite(app=stars, by=stars.developer, email="ann@example.com", role="DEVELOPER")
+    browser.post(f"{PAGE}{other.id}/role/", {"role": "VIEWER"})
+    for each in (viewer.pk, invited.id):
+        browser.post(f"{PAGE}{each}/remove/")
+    assert OFFER not in main_words_of(browser.get(PAGE))
+    assert Membership.objects.count() == 1
+
+
+@pytest.mark.spec(MEMBERS, "Only the owner is shown the page that removes another member")
+def test_page_that_removes_another_is_the_owners(browser: Client, stars: App, dana: User, sam: User) -> None:
+    row, kim = factories.member(stars, sam, AppRole.VIEWER), factories.developer("kim@example.com")
+    theirs = factories.member(stars, kim)
+    for unknown in (theirs.pk, dana.pk, "nothing"):
+        assert "Your role on this app is VIEWER" in text_of(
+            signed_in(sam).get(f"{PAGE}{unknown}/remove/"), 403
+        )
+    assert "Leave" in text_of(signed_in(sam).get(f"{PAGE}{row.pk}/remove/"), 200)
+    assert browser.get(f"{PAGE}{theirs.pk}/remove/").status_code == 200
 
 
 @pytest.mark.long

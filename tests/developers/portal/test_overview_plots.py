@@ -113,12 +113,13 @@ def test_plots_of_the_sandbox_show_its_own_hour(
     sent(own, (200, "", 40, ""))
     sent(own, (200, "", 90, ""))
     sent(own, UNAVAILABLE, status=DeliveryStatus.EXHAUSTED)
+    sent(own, UNAVAILABLE, status=DeliveryStatus.RETRYING)
     sent(other, (200, "", 7000, ""))
     for installation, status in ((at_home, 200), (at_home, 422), (at_home, 503), (at_shop, 200)):
         called(installation, status)
     asked(at_home, 10, 20, 400, 0)
     found = figures(browser, app, "?in=sandbox")
-    assert newest(found["Webhook deliveries"]) == ["2", "1"]
+    assert newest(found["Webhook deliveries"]) == ["2", "1", "1"]
     assert newest(found["Webhook latency"]) == ["90 ms", "812 ms"]
     assert newest(found["API calls"]) == ["1", "1", "1"]
     assert newest(found["Hook time"]) == ["20 ms", "400 ms"]
@@ -152,15 +153,21 @@ def test_plots_of_stores_leave_the_sandbox_out(
     other = helpers.webhook(at_shop, "https://shop.example.com/", ["order.created"])
     sent(own, (200, "", 7000, ""))
     sent(other, (200, "", 50, ""))
+    sent(other, (503, "http_5xx", 50, ""), status=DeliveryStatus.RETRYING)
+    sent(other, (503, "http_5xx", 50, ""), status=DeliveryStatus.EXHAUSTED)
     DailyDeliveryCount.objects.create(
-        app=app, date=timezone.now().date(), successful=31, failed=4, answered=35, duration_ms=1
-    )
+        app=app, date=timezone.now().date() - timedelta(days=3), successful=31, failed=4, answered=35, retrying=3,
+        duration_ms=1,
+    )  # fmt: skip
     for installation, status in ((at_home, 503), (at_shop, 200), (at_shop, 404)):
         called(installation, status)
     asked(at_shop, 30)
     with django_assert_max_num_queries(20):
         found = figures(browser, app)
-    assert newest(found["Webhook deliveries"]) == ["31", "4"]
+    assert newest(found["Webhook deliveries"]) == ["1", "1", "1"]
+    assert re.findall(r">([\d,]+)</td>", rows(found["Webhook deliveries"])[3]) == ["31", "3", "1"]
+    page = " ".join(words(browser.get(f"/portal/apps/{app.slug}/").content.decode()).split())
+    assert "32 succeeded, 4 retrying and 2 failed in the last 7 days" in page
     assert newest(found["Webhook latency"]) == ["50 ms", "50 ms"]
     assert newest(found["API calls"]) == ["1", "1", "0"]
     assert newest(found["Hook time"]) == ["30 ms", "30 ms"]

@@ -7,20 +7,21 @@ from django.test import Client
 
 from accounts.models import Business
 from extensions.models import Definition, ManifestSave
-from extensions.queries import manifest_document
+from extensions.queries import manifest_document, running_definitions
 from extensions.services.manifests import save_manifest
 from marketplace.models import App
 from marketplace.services import reviews
 from marketplace.services.apps import update_app
 from tests import factories
 from tests.developers.review.reviewing import page_of as review_page
-from tests.extensions.manifests import block, script
+from tests.extensions.manifests import block, hook, script
 from tests.pages import text_of
 
 pytestmark = pytest.mark.long
 
 REACH = "Contract 2 Reach"
 BASE = "/portal/apps/stars/"
+SETTINGS = {"type": "object", "properties": {"tint": {"type": "string"}}}
 
 
 def approve(app: App) -> App:
@@ -50,6 +51,50 @@ def test_preview_says_what_waits(browser: Client, live: App, shop: Business) -> 
     saved = browser.post(f"{BASE}manifest/", {"confirm": "", "manifest": json.dumps(changed)}, follow=True)
     assert "Parts of it wait for the next version" in saved.text
     assert "1 saved part runs only on your sandbox store: embed" in text_of(saved)
+
+
+@pytest.mark.spec(REACH, "The portal says that a save is live only where every store runs all of it")
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, "Stores run what you removed until the next version"),
+        ({"blocks": [block()], "settingsSchema": SETTINGS}, "Parts of it wait for the next version"),
+        ({"blocks": [block(name="Ratings")]}, "Parts of it wait for the next version"),
+    ],
+)
+def test_save_that_waits_is_not_called_live(
+    browser: Client, live: App, shop: Business, change: dict[str, object], said: str
+) -> None:
+    """With saves that aren't live: a removal, which no part of the new manifest shows, a settings schema, and an edit."""
+    installation = factories.installation(live, shop)
+    App.objects.update(live_saves=False)
+    body = {"manifest": json.dumps(change)}
+    page = browser.post(f"{BASE}manifest/", body | {"save": ""}, follow=True)
+    if not page.redirect_chain:  # a settings schema changes no extension, and is saved without a question
+        assert "apart from what waits for the next version" in text_of(page)
+        assert ("Other stores run it until the next version." in page.text) is (not change)
+        page = browser.post(f"{BASE}manifest/", body | {"confirm": ""}, follow=True)
+    assert said in text_of(page)
+    assert "live in every store" not in page.text
+    (stars,) = running_definitions([installation])[live.pk]
+    assert stars.content["name"] == "Star rating"
+
+    App.objects.update(live_saves=True)
+    emptied = browser.post(f"{BASE}manifest/", {"confirm": "", "manifest": '{"blocks": []}'}, follow=True)
+    assert "live in every store that has the app" in emptied.text
+    assert not running_definitions([installation])[live.pk]
+
+
+@pytest.mark.spec(REACH, "Restoring says likewise where the earlier manifest runs")
+def test_restored_manifest_that_waits_is_not_called_live(browser: Client, live: App) -> None:
+    save_manifest(app=live, developer=live.developer, document={"blocks": [block()], "hooks": [hook()]})
+    save_manifest(app=live, developer=live.developer, document={"blocks": [block()]})
+    _, middle, first = ManifestSave.objects.filter(app=live).order_by("-id")
+    waits = browser.post(f"{BASE}manifest/history/{middle.pk}/", follow=True)
+    assert "The earlier manifest is saved again. Parts of it wait for the next version" in text_of(waits)
+    assert "live again" not in waits.text
+    runs = browser.post(f"{BASE}manifest/history/{first.pk}/", follow=True)
+    assert "The earlier manifest is live again." in text_of(runs)
 
 
 @pytest.mark.spec(

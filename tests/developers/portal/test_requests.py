@@ -5,6 +5,7 @@ import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import patch
 from uuid import UUID
 
 import pytest
@@ -15,12 +16,16 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from activity import log
-from activity.feed import PAGE
 from activity.models import ApiCall, DeprecatedUse, LogGap
 from activity.services.retention import remove_old
 from appapi.views.products import ProductList
+from common.db import totals
+from common.db.compiled import Compiled
 from common.rest.deprecation import Deprecation
+from developers.portal.requests.views import ROWS as PAGE
+from extensions.models import HookCall
 from installations.models import Installation
+from installations.services.approval import follow_all
 from marketplace.models import App
 from marketplace.services import releases
 from tests import factories
@@ -121,6 +126,27 @@ def test_pages_go_on_where_the_last_one_ended(
         client_of(installation).get("/app-api/products")
         log.flush()
         assert browser.get(news.replace("&amp;", "&")).json() == {"count": 1}
+
+
+def test_no_more_rows_are_read_than_are_shown(browser: Client, app: App, installation: Installation) -> None:
+    """However many kinds and hooks have a page of entries."""
+    now = timezone.now()
+    called_at = [now - timedelta(seconds=number) for number in range(PAGE + 10)]
+    ApiCall.objects.bulk_create(
+        ApiCall(at=at, app=app, installation=installation, method="GET", path="/app-api/products", status=200,
+                duration_ms=9, rate_limit=60, rate_left=59, rate_reset=0)
+        for at in called_at
+    )  # fmt: skip
+    hooks = [factories.hook(app, point) for point in ("order.validate", "checkout.shipping_rates")]
+    HookCall.objects.bulk_create(
+        HookCall(installation=installation, definition=each, hook_point=each.key, called_at=at, duration_ms=9,
+                 outcome="ANSWERED")
+        for each in hooks for at in called_at
+    )  # fmt: skip
+    with patch.object(Compiled, "rows", autospec=True, side_effect=Compiled.rows) as read:
+        page = browser.get(f"{pages(app)}/logs/")
+    assert len(links(page, "/requests/")) > 5
+    assert sum(len(call.kwargs.get("ids", ())) for call in read.call_args_list) == PAGE
 
 
 @pytest.mark.long
@@ -232,6 +258,7 @@ def test_missing_scope_is_explained(browser: Client, dana: User, sandbox: Busine
     app.refresh_from_db()
     factories.approve(app)
     releases.take_back(app=app, by=dana)
+    follow_all()
     assert "The app asks for it since version 2.0.0, and" in explained(browser, refused)
     Installation.objects.filter(pk=there.pk).update(granted_scopes=["read_products", "read_orders"])
     assert "The token has the scope now. Repeat the call." in explained(browser, refused)
@@ -378,6 +405,27 @@ def test_thread_of_a_foreign_trace(browser: Client, app: App, installation: Inst
 
 
 # Scopes
+
+
+def test_events_of_many_webhooks_are_remembered_for_a_minute(
+    browser: Client, dana: User, sandbox: Business, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = factories.app(dana, scopes=["read_products", "read_orders"], webhook_url="")
+    installation = factories.installation(app, sandbox)
+    heard = []
+    for most in (10, 0, 0):  # rows that are read each time
+        monkeypatch.setattr(totals, "COUNTED_EXACTLY", most)
+        event = ("order.created", "product.created", "product.deleted")[len(heard)]
+        helpers.webhook(installation, f"https://127.0.0.1:9/{event}", [event])
+        words = words_of(browser.get(f"{pages(app)}/scopes/", **HTML))
+        heard.append(
+            [each for each in ("order.created", "product.created", "product.deleted") if each in words]
+        )
+    assert heard == [
+        ["order.created"],
+        ["order.created", "product.created"],
+        ["order.created", "product.created"],
+    ]
 
 
 def test_unused_scopes_are_dropped_from_the_draft(browser: Client, dana: User, sandbox: Business) -> None:

@@ -1,11 +1,14 @@
 """The list of deliveries after a resend: it says what became of them, and moves by itself until that is known."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import strip_tags
 
 from accounts.models import Business
 from marketplace.models import App
@@ -31,10 +34,16 @@ def path(app: App) -> str:
     return f"/portal/apps/{app.slug}/deliveries/"
 
 
-def parts_of(page: str) -> dict[str, str]:
-    """The address of each part that moves, with the version that the page shows."""
-    found = re.findall(r'data-live-part="([^"]+part=(\w+))" data-version="(\w+)"', page)
-    return {part: f"{address.replace('&amp;', '&')}&seen={version}" for address, part, version in found}
+def moving(page: str) -> str:
+    """The address of what moves, with the version that the page shows; empty if nothing does."""
+    found = re.findall(r'data-live-url="([^"]+part=live)" data-version="(\w+)"', page)
+    return "".join(f"{address.replace('&amp;', '&')}&seen={version}" for address, version in found)
+
+
+def parts_of(response: Any) -> dict[str, str]:
+    """The words of each part of an answer."""
+    found = re.findall(r'<template data-live-part="(\w+)">(.*?)</template>', text_of(response), re.DOTALL)
+    return {name: " ".join(strip_tags(html).split()) for name, html in found}
 
 
 def end(status: DeliveryStatus, *deliveries: Delivery) -> None:
@@ -48,33 +57,51 @@ def test_list_moves_until_each_resent_delivery_is_known(browser: Client, path: s
     body = {"reason": "503", "host": "app.example.com"}
     page = text_of(browser.post(f"{path}resend-group/", body, follow=True))
     assert "2 deliveries are being resent." in page
-    parts = parts_of(page)
-    assert set(parts) == {"rows", "causes"}
-    assert all(browser.get(path + each).status_code == 204 for each in parts.values())
+    address = moving(page)
+    assert browser.get(path + address).status_code == 204
     end(DeliveryStatus.SUCCEEDED, failed[0])
-    moved = {part: browser.get(path + address) for part, address in parts.items()}
-    assert "1 delivered, 1 being sent." in words_of(moved["causes"])
-    assert "Delivered" in words_of(moved["rows"])
-    assert not any(answer.has_header("X-Live-Over") for answer in moved.values())
+    moved = browser.get(path + address)
+    assert set(parts_of(moved)) == {"rows", "causes"}
+    assert "1 delivered, 1 being sent." in parts_of(moved)["causes"]
+    assert "Delivered" in parts_of(moved)["rows"]
+    assert not moved.has_header("X-Live-Over")
     end(DeliveryStatus.EXHAUSTED, failed[1])
-    last = {part: browser.get(path + address) for part, address in parts.items()}
-    assert "1 delivered, 1 failed again." in words_of(last["causes"])
-    assert "answered 503" in words_of(last["causes"])
-    assert all(answer["X-Live-Over"] == "1" for answer in last.values())
+    last = browser.get(path + address)
+    assert "1 delivered, 1 failed again." in parts_of(last)["causes"]
+    assert "answered 503" in parts_of(last)["causes"]
+    assert last["X-Live-Over"] == "1"
+
+
+def test_resent_delivery_that_was_retrying_is_waited_for_until_its_next_attempt(
+    browser: Client, path: str, webhook: Webhook
+) -> None:
+    waiting = delivery(webhook, DeliveryStatus.RETRYING, UNAVAILABLE)
+    sent = browser.post(f"{path}resend/", {"delivery": str(waiting.pk)}, follow=True)
+    assert "1 delivery is being resent." in text_of(sent)
+    assert "1 being sent." in text_of(sent)
+    address = moving(text_of(sent))
+    later = timezone.now() + timedelta(hours=1)
+    Delivery.objects.filter(pk=waiting.pk).update(attempt_count=F("attempt_count") + 1, due_at=later)
+    failed = browser.get(path + address)
+    assert "1 delivery resent at" in parts_of(failed)["causes"]
+    assert "1 retrying." in parts_of(failed)["causes"]
+    assert failed["X-Live-Over"] == "1"
+    Delivery.objects.filter(pk=waiting.pk).update(due_at=timezone.now() + timedelta(seconds=30))
+    assert not browser.get(path + address).has_header("X-Live-Over")  # the next attempt is near
 
 
 def test_list_where_nothing_is_sent_asks_for_nothing(browser: Client, path: str, webhook: Webhook) -> None:
     delivery(webhook, DeliveryStatus.SUCCEEDED, OK)
-    assert parts_of(text_of(browser.get(path))) == {}
+    assert moving(text_of(browser.get(path))) == ""
 
 
 @pytest.mark.long
 def test_parts_keep_the_filters_of_the_page(browser: Client, path: str, webhook: Webhook) -> None:
     delivery(webhook, DeliveryStatus.PENDING)
     delivery(webhook, DeliveryStatus.SUCCEEDED, OK)
-    parts = parts_of(text_of(browser.get(f"{path}?status=PENDING")))
-    rows: Any = browser.get(path + parts["rows"].rpartition("&seen=")[0])
-    assert words_of(rows).count("order.created") == 1
+    address = moving(text_of(browser.get(f"{path}?status=PENDING")))
+    shown = parts_of(browser.get(path + address.rpartition("&seen=")[0]))
+    assert shown["rows"].count("order.created") == 1
 
 
 @pytest.mark.long

@@ -312,21 +312,6 @@ def test_submit_with_a_reason_keeps_it(browser: Client, stars: App) -> None:
     assert stars.submissions.get(status="PENDING_REVIEW").scope_reason == "To count stars."
 
 
-@pytest.mark.parametrize(("release", "kept"), [("ALL", None), ("STEPS", True)])
-def test_shadow_needs_a_release_in_steps(
-    browser: Client, stars: App, release: str, kept: bool | None
-) -> None:
-    factories.approve(stars)
-    update_app(app=stars, changes={"scopes": ["read_products", "read_orders"]})
-    fields = {"version": "1.5.0", "release": release, "shadow": "on"}
-    response = browser.post("/portal/apps/stars/review/submit/", fields)
-    waiting = stars.submissions.filter(status="PENDING_REVIEW").values_list("shadow", flat=True).first()
-    assert waiting is kept
-    assert (response.status_code == 422) is (kept is None)
-    if kept is None:
-        assert "Choose a release in steps" in main_words_of(response)
-
-
 def test_submit_with_too_long_a_text_shows_it_beside_the_field(browser: Client, stars: App) -> None:
     response = browser.post(
         "/portal/apps/stars/review/submit/", {"version": "1.4.0", "how_to_test": "x" * 4001}
@@ -455,7 +440,7 @@ def test_review_page_reads_as_many_rows_in_as_many_statements(
     for _ in range(count):
         factories.submit(stars, status="REJECTED")
     App.objects.update(status="DRAFT")
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(10):
         browser.get("/portal/apps/stars/review/")
 
 
@@ -537,7 +522,7 @@ def test_versions_page_reads_as_many_rows_in_as_many_statements(
 ) -> None:
     for number in range(count):
         factories.approve(stars, version=f"1.0.{number}")
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(10):
         browser.get("/portal/apps/stars/versions/")
 
 

@@ -10,10 +10,12 @@ from django.test import Client
 from installations.models import Installation
 from marketplace.models import App
 from tests.deliveries import UNAVAILABLE, delivery
+from tests.pages import text_of
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
 
 pytestmark = pytest.mark.django_db
+OUT_OF_RANGE = "Enter a time in the years 1 to 9999."
 NOON = datetime(2026, 11, 27, 12, 0, 30, tzinfo=UTC)
 
 
@@ -59,3 +61,29 @@ def test_times_are_the_persons_own_and_utc_is_one_press_away(
 def test_unknown_zone_is_utc(browser: Client, app: App, zone: str) -> None:
     browser.cookies["zone"] = zone
     assert "Times are in UTC" in browser.get(f"/portal/apps/{app.slug}/deliveries/").content.decode()
+
+
+@pytest.mark.long
+@pytest.mark.spec("Contract 15 Doors", "A well-formed date of any year is no failure")
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_time_outside_the_years_that_there_are_is_named(
+    browser: Client, app: App, installation: Installation, zone: str
+) -> None:
+    """What the field shows is in the zone of the page, what is looked for in UTC: either may leave the years 1 to 9999."""
+    webhook = helpers.webhook(installation, "https://127.0.0.1:9/in", ["order.created"])
+    row = delivery(webhook, DeliveryStatus.EXHAUSTED, UNAVAILABLE)
+    browser.cookies["zone"], base = zone, f"/portal/apps/{app.slug}"
+    pages = ("deliveries/", "requests/", "logs/", "deliveries/recover/", "deliveries/new/", "logs/new/")
+    for beyond in ("9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"):
+        for path in pages:
+            for name in ("since", "until"):
+                answer = browser.get(f"{base}/{path}", {name: beyond})
+                assert answer.status_code in (200, 400, 422), (path, name)
+        assert OUT_OF_RANGE in text_of(browser.get(f"{base}/deliveries/", {"since": beyond}))
+        why = {"event": "order.created", "at": beyond, "delivery": str(row.pk)}
+        assert OUT_OF_RANGE in text_of(browser.get(f"{base}/deliveries/why/", why))
+    for edge in ("9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59", "0001-01-01T00:00"):
+        for path in (*pages, "deliveries/why/"):
+            for name in ("since", "until", "at"):
+                answer = browser.get(f"{base}/{path}", {name: edge, "event": "order.created"})
+                assert answer.status_code < 500, (path, name, edge)

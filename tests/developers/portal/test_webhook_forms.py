@@ -159,10 +159,15 @@ def test_app_defined_endpoint_keeps_its_url_and_follows_the_app_until_its_events
 
 
 @pytest.mark.long
-def test_delete_says_what_is_lost(browser: Client, app: App, webhook: Webhook) -> None:
+def test_delete_says_what_is_lost(browser: Client, app: App, webhook: Webhook, monkeypatch: Any) -> None:
     delivery(webhook, DeliveryStatus.RETRYING, REFUSED)
     page = unescaped(browser.get(at(app, f"{webhook.pk}/delete/")))
     assert "1 waiting or held delivery won't be sent" in page
+    monkeypatch.setattr("developers.portal.deliveries.log.MAX_COUNTED", 2)
+    for status, said in ((DeliveryStatus.HELD, "2 waiting"), (DeliveryStatus.PENDING, "More than 2 waiting")):
+        delivery(webhook, status)
+        page = unescaped(browser.get(at(app, f"{webhook.pk}/delete/")))
+        assert f"<li>{said} or held deliveries won't be sent" in page
     assert "was deleted" in unescaped(browser.post(at(app, f"{webhook.pk}/delete/"), follow=True))
     webhook.refresh_from_db()
     assert webhook.deleted_at

@@ -20,7 +20,7 @@ from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
 from webhooks.insight.last_day import last_days
-from webhooks.models import Webhook
+from webhooks.models import Delivery, Webhook
 
 
 @pytest.fixture
@@ -121,10 +121,17 @@ def test_webhook_of_another_app_does_not_exist_here(browser: Client, app: App, s
 
 
 @pytest.mark.long
-def test_pause_asks_first_and_cancels_waiting_deliveries(browser: Client, app: App, webhook: Webhook) -> None:
+def test_pause_asks_first_and_cancels_waiting_deliveries(
+    browser: Client, app: App, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
     waiting = delivery(webhook, DeliveryStatus.RETRYING, REFUSED)
     page = text_of(browser.get(at(app, f"{webhook.pk}/pause/")))
     assert "1 waiting delivery won't be sent" in page
+    monkeypatch.setattr("developers.portal.deliveries.log.MAX_COUNTED", 1)
+    assert "<li>1 waiting delivery won't be sent" in text_of(browser.get(at(app, f"{webhook.pk}/pause/")))
+    delivery(webhook, DeliveryStatus.RETRYING, REFUSED)
+    assert "More than 1 waiting delivery" in text_of(browser.get(at(app, f"{webhook.pk}/pause/")))
+    Delivery.objects.exclude(pk=waiting.pk).delete()
     webhook.refresh_from_db()
     assert webhook.is_active
     assert "is paused" in text_of(browser.post(at(app, f"{webhook.pk}/pause/"), follow=True))

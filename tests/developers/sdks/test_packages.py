@@ -19,7 +19,7 @@ from django.conf import settings as django_settings
 from django.core.management import call_command
 from django.test import Client
 
-from developers.sdks import building
+from developers.sdks import packages
 from developers.sdks.packages import BROWSER, NODE, PACKAGES, PYTHON
 
 SPEC = "Contract 14 For programs"
@@ -110,13 +110,29 @@ def test_packages_have_the_version_of_the_service_and_their_hashes(client: Clien
 
 def test_same_source_makes_the_same_bytes(tmp_path: Path) -> None:
     """Two machines serve one hash, though their files have other times and rights."""
-    for name, make in (("python", building.wheel), ("node", building.tarball), ("js", building.tarball)):
+    for name, make in (("python", packages.wheel), ("node", packages.tarball), ("js", packages.tarball)):
         copy = tmp_path / name
         shutil.copytree(SOURCE / name, copy, ignore=shutil.ignore_patterns("__pycache__"))
         for file in (each for each in copy.rglob("*") if each.is_file()):
             os.utime(file, (1, 1))
             file.chmod(0o600)
         assert make(copy) == make(SOURCE / name)
+
+
+def test_bytes_are_those_of_every_other_machine(tmp_path: Path) -> None:
+    """The hashes are written down: they may not depend on the Python, its zlib or the system. CI runs this with other Pythons, too."""
+    for name in ("LICENSE", "README.md", "index.js", "small.py"):
+        (tmp_path / name).write_text(f"{name}\n" * 10_000)  # of more than one block
+    (tmp_path / "package.json").write_text('{"name": "small", "version": "1.0.0", "files": ["index.js"]}')
+    (tmp_path / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["flit_core"]\nbuild-backend = "flit_core.buildapi"\n'
+        '[project]\nname = "small"\nversion = "1.0.0"\ndescription = "Small."\n'
+    )
+    made = [packages.tarball(tmp_path).content, packages.wheel(tmp_path).content]
+    assert [sha256(content).hexdigest() for content in made] == [
+        "feb64fc4ba6974b1b01acd17ee8cbdfb3abe0c2c51b987ba1e0070ecf76686f2",
+        "1d398c7f9f071b6a93fc309955f4b3d178d32bea1a8123ab809814912ef6862b",
+    ]
 
 
 @pytest.mark.long
@@ -128,7 +144,7 @@ def test_package_for_npm_has_the_files_that_npm_packs(tmp_path: Path) -> None:
         file = subprocess.run(
             command, check=True, capture_output=True, text=True, cwd=tmp_path
         ).stdout.strip()
-        built = building.tarball(SOURCE / name)
+        built = packages.tarball(SOURCE / name)
         assert built.name == file
         with tarfile.open(tmp_path / file) as theirs, tarfile.open(fileobj=BytesIO(built.content)) as ours:
             assert sorted(theirs.getnames()) == sorted(ours.getnames())
@@ -141,7 +157,7 @@ def test_web_servers_serve_what_collectstatic_made(
     settings.STATICFILES_FINDERS = ["developers.sdks.finder.SdkFinder"]
     call_command("collectstatic", "--noinput", verbosity=0)
     shutil.rmtree(tmp_path / "sdk")
-    monkeypatch.delattr(building, "wheel")
-    monkeypatch.delattr(building, "tarball")
+    monkeypatch.delattr(packages, "wheel")
+    monkeypatch.delattr(packages, "tarball")
     for package in PACKAGES.values():
         assert client.get(f"/{package.path}").status_code == 200

@@ -78,7 +78,9 @@ def test_calls_of_a_hook_are_its_own(hooking: Hooking) -> None:
         recorded(first, ago=timedelta(minutes=minutes))
     recorded(second)
 
-    assert health.newest_calls(first.definition) == first.calls[::-1]
+    assert [each.pk for each in health.newest_calls(first.definition)] == [
+        each.pk for each in first.calls[::-1]
+    ]
     last = health.last_calls([first.definition, second.definition])
     assert last == {first.definition.pk: first.calls[-1], second.definition.pk: second.call}
 

@@ -24,6 +24,7 @@ from activity.log import flush
 from extensions.queries import manifest_document
 from installations.models import Installation
 from marketplace.models import App, Submission
+from marketplace.services import reviews
 from tests import factories
 from tests.sdk.cli.runs import Run
 from tests.webhooks.helpers import drain, webhook
@@ -192,6 +193,24 @@ def test_manifest_goes_back_and_forth(run: Run, signed_in: str, app: App) -> Non
     assert run("manifest", "pull").status == 1
     assert run("manifest", "pull", "--force").status == 0
     assert json.loads(file.read_text())["blocks"][0]["name"] == "Stars"
+
+
+@pytest.mark.long
+def test_push_says_that_stores_keep_what_was_removed(run: Run, signed_in: str, app: App) -> None:
+    file = Path("manifest.json")
+    block = {"blockType": "stars", "name": "Stars", "renderUrl": "https://stars.example.com/block"}
+    file.write_text(json.dumps({"blocks": [block]}))
+    run("manifest", "push")
+    reviews.approve(submission=factories.submit(app), reviewer=factories.reviewer())
+    App.objects.update(live_saves=False)
+    file.write_text("{}")
+    pushed = run("manifest", "push").out
+    assert "Other stores run it until the next version." in pushed
+    assert "Saves aren't live for this app" in pushed
+    assert "Saves aren't live" not in run("manifest", "push").out
+    App.objects.update(live_saves=True)
+    file.write_text(json.dumps({"blocks": [block]}))
+    assert "next" not in run("manifest", "push").out
 
 
 @pytest.mark.long

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timed
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The addresses that a browser was opened at."""
     pages: list[str] = []
-    monkeypatch.setattr("webbrowser.open", pages.append)
+    monkeypatch.setattr(login, "open_browser", pages.append)
     return pages
 
 
@@ -79,7 +79,7 @@ def test_person_denies(log_in: Log, own_config: Path) -> None:
     outcome, _ = log_in("deny")
     assert outcome.status == 1
     assert "The request was denied." in outcome.err
-    assert not own_config.exists()
+    assert [each for each in own_config.rglob("*") if each.is_file()] == []
 
 
 def test_ci_signs_in_by_environment(platform: str, dana: User, signed_in: str, monkeypatch: Any) -> None:

@@ -215,16 +215,6 @@ test("a hook call is answered", async () => {
   assert.equal((await answer({ hookPoint: "order.validate" }))[0], 500); // it forgot its answer
 });
 
-test("a hook call says whether it is one in the shadow", async () => {
-  const seen = [];
-  const router = new HookRouter().on("order.validate", ({ isShadow }) => ({ valid: seen.push(isShadow) > 0 }));
-  const call = { hookPoint: "order.validate", businessId: "b", timestamp: EVENT.timestamp, data: {} };
-  const [headers, raw] = signed(call);
-  await router.handle({ ...headers, "X-Webhook-Shadow": "true" }, raw, SECRET, { now: NOW });
-  await router.handle(headers, raw, SECRET, { now: NOW });
-  assert.deepEqual(seen, [true, false]);
-});
-
 test("the listener hands over the raw body", async (t) => {
   const seen = [];
   const router = new WebhookRouter().on("order.created", (event) => seen.push(event.data));
@@ -488,5 +478,21 @@ test("installing", async (t) => {
     { error: "x", error_description: [] },
   ]) {
     assert.throws(() => readCallback(query, { state: undefined }), OAuthError);
+  }
+});
+
+test("what isn't a token is shown in no error", async (t) => {
+  const asked = [];
+  const baseUrl = await serve(t, answering(asked, [[200, {}]]));
+  await new AppClient({ baseUrl, accessToken: "\ufefffbat_secret\r\n" }).installation();
+  assert.equal(asked[0].headers.authorization, "Bearer fbat_secret");
+  for (const text of ["“fbat_secret”", "fbat_secret\nA=1"]) {
+    const makers = [
+      () => new AppClient({ baseUrl, accessToken: text }),
+      () => new OAuthClient({ baseUrl, clientId: "id", clientSecret: text, redirectUri: "http://localhost/callback" }),
+    ];
+    for (const make of makers) {
+      assert.throws(make, (error) => error instanceof TypeError && !error.stack.includes("fbat_"));
+    }
   }
 });

@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -390,6 +391,19 @@ def test_urls_and_apps_have_endpoints_of_their_own() -> None:
     assert hosts[0] == hosts[1] == hosts[3] == hosts[4], "The host is that of every app, with every port,"
     assert len(set(hosts)) == 5, "but on the loopback each port is another one."
     assert servers[0] == servers[1] == servers[4] != servers[3], "A server is one app's."
+
+
+def test_nobody_outside_can_compute_the_number_of_an_endpoint(settings: Any) -> None:
+    """Or they could look for a URL with the number of another app's endpoint, and slow that down."""
+    numbers = []
+    for secret in ("one", "another"):
+        settings.SECRET_KEY = secret
+        numbers.append(endpoint_key(UUID(int=1), "https://app.example.com/a"))
+    one, another = numbers
+    for low, high in ((0, SERVER_SHIFT), (SERVER_SHIFT, HOST_SHIFT), (HOST_SHIFT, 64)):
+        assert (one ^ another) >> low & (1 << high - low) - 1, (
+            "The host, the app and the URL are each hashed with the key."
+        )
 
 
 def test_delivery_takes_the_endpoint_of_its_webhook(webhook: Webhook, sandbox: Business) -> None:

@@ -167,8 +167,8 @@ DEFECTS: Final = {
         (
             Change(
                 "stores.services.order_mails",
-                "    if is_mailed(order):\n        enqueue",
-                "    if order.number[-1] in '13579' and is_mailed(order):\n        enqueue",
+                "    if is_mailed(order):\n        post_later(kind=PLACED",
+                "    if order.number[-1] in '13579' and is_mailed(order):\n        post_later(kind=PLACED",
             ),
         ),
     ),
@@ -188,9 +188,9 @@ DEFECTS: Final = {
         "of these, to another version",
         (
             Change(
-                "installations.models.installations",
-                "    return new if followed == rolling else earlier\n",
-                "    return new\n",
+                "installations.services.approval",
+                "        return self.release.includes(row.pk) or row.is_own or self._converts(row)\n",
+                "        return True\n",
             ),
         ),
     ),

@@ -16,13 +16,11 @@ MOVED_WITHIN: Final = 5.0  # seconds after a move, or after a store's first requ
 
 
 def versions(run: Run) -> Iterator[Finding]:
-    """A step reaches no more stores than it may, and only adds some. After **Take back** and the last step all run one version. In the
-    shadow, only the version that rolls is asked.
-    """
+    """A step reaches no more stores than it may, and only adds some. After **Take back** and the last step all run one version."""
     sent: list[Arrival | HookCall] = [*run.receiver.arrivals, *run.receiver.hooks]
     sent = sorted((each for each in sent if each.app == RELEASED), key=lambda each: each.at)
     wrong: list[str] = []
-    judged = shadows = 0
+    judged = 0
     first: dict[str, float] = {}  # of each store: when the version that is released came
     moves = run.ledger.moves
     for move, following in zip_longest(moves, moves[1:]):
@@ -36,26 +34,21 @@ def versions(run: Run) -> Iterator[Finding]:
         ]
         judged += len(here)
         for each in here:
-            shadows += each.is_shadow
-            if each.version == move.version and not each.is_shadow:
+            if each.version == move.version:
                 first.setdefault(each.business, each.at)
             if not _is_right(each, move.version, first.get(each.business), to_all=move.stores == move.of):
-                mark = " in the shadow" if each.is_shadow else ""
                 wrong.append(
-                    f"{each.business} was sent to version {each.version}{mark}, {each.at - move.ended:.1f} s after a move"
+                    f"{each.business} was sent to version {each.version}, {each.at - move.ended:.1f} s after a move"
                 )
         if len(first) > move.stores:
             wrong.append(f"version {move.version} ran in {len(first)} stores instead of {move.stores}")
     yield Finding("moves of releases", f"{len(moves)} of {len(PLAN)}", "" if moves else NONE)
     yield some_of("webhooks and hook calls between them", judged, by_speed=True)
-    yield Finding("of these, hook calls in the shadow", f"{shadows:,}")
     yield none_of("of these, to another version than the store ran", wrong)
 
 
 def _is_right(sent: Arrival | HookCall, version: str, since: float | None, *, to_all: bool) -> bool:
     """`since` is when the store's first request came to this version."""
-    if sent.is_shadow:
-        return sent.version == version and not to_all
     if sent.version == version:
         return True
     is_back = since is not None and sent.at > since + MOVED_WITHIN

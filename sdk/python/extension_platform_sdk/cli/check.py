@@ -16,10 +16,10 @@ from xml.etree import ElementTree
 
 import requests
 
-from extension_platform_sdk.transport import Record
+from extension_platform_sdk.transport import Record, Session
 
 from .errors import CliError
-from .output import add_json_argument, show
+from .output import add_json_argument, say, show
 from .platform import app_path, signed_in
 from .project import add_app_argument, chosen_app
 
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         check = platform.post(path, {"url": args.url})
         if not args.json:
             where = args.url or "its registered URLs"
-            print(f"Checking {app['name']} at {where}, on a throwaway store.", flush=True)
+            say(f"Checking {app['name']} at {where}, on a throwaway store.")
         while check["status"] == "RUNNING":
             most = MOST_BYTES // max(1, len(check["requests"]))
             responses = list(senders.map(_sent, check["requests"], repeat(most)))
@@ -73,7 +73,7 @@ def _sent(request: Record, most: int) -> Record:
     began, seconds = time.monotonic(), request["timeoutMs"] / 1000
     answer: Record = {"name": request["name"], "status": None, "durationMs": 0}
     try:
-        with requests.Session() as session:
+        with Session() as session:
             session.trust_env = False  # the requests carry signatures, and go nowhere else
             response = session.request(
                 request["method"],

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from extension_platform_sdk.transport import is_local
+from extension_platform_sdk.transport import clean_secret, is_local
 
 from .errors import CliError
+from .private_file import PrivateFile
 
 URL, TOKEN = "EXTENSION_PLATFORM_URL", "EXTENSION_PLATFORM_TOKEN"
 
@@ -30,7 +31,7 @@ class Account:
 
 def account() -> Account:
     """Return the account to use. Raises ``CliError`` if there is none."""
-    url, token = os.environ.get(URL), os.environ.get(TOKEN)
+    url, token = os.environ.get(URL), _token_of_environment()
     if url and token:
         return Account(checked_url(url), token)
     kept = _kept()
@@ -49,17 +50,16 @@ def known_url() -> str | None:
     return kept.url if kept else None
 
 
-def keep(account: Account) -> Path:
-    """Write the account for later commands, and return the file."""
-    file = _file()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    fresh = file.with_suffix(".new")
-    fresh.unlink(missing_ok=True)
-    # The mode is given at the creation, so that no other user can open the file in between.
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as text:
-        json.dump({"url": account.url, "token": account.token}, text, indent=2)
-    fresh.replace(file)
-    return file
+def opened() -> PrivateFile:
+    """The file of the account, for ``keep``."""
+    return PrivateFile(_file())
+
+
+def keep(account: Account, file: PrivateFile | None = None) -> Path:
+    """Write the account for later commands, into what ``opened`` returned or now. Returns the file's path."""
+    with file or opened() as kept:
+        kept.write(json.dumps({"url": account.url, "token": account.token}, indent=2))
+    return kept.path
 
 
 def forget() -> tuple[Path, str] | None:
@@ -69,6 +69,13 @@ def forget() -> tuple[Path, str] | None:
         return None
     file.unlink(missing_ok=True)
     return file, kept.url
+
+
+def _token_of_environment() -> str:
+    try:
+        return clean_secret(os.environ.get(TOKEN, ""), TOKEN)
+    except ValueError as error:
+        raise CliError(str(error)) from None
 
 
 def checked_url(url: str) -> str:
@@ -92,9 +99,9 @@ def _file() -> Path:
 def _kept() -> Account | None:
     file = _file()
     try:
-        record = json.loads(file.read_text())
-        return Account(checked_url(record["url"]), record["token"])
+        record = json.loads(file.read_text(encoding="utf-8-sig"))
+        return Account(checked_url(record["url"]), clean_secret(record["token"], "Its token"))
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError, OSError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise CliError(f"{file} can't be read ({error}). Delete it and sign in again.") from None

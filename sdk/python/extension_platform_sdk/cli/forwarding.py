@@ -76,7 +76,7 @@ class Target:
             answer = self._exchange(connection, url, headers, body, end, most)
         except OSError as error:
             answer = Answer(None, 0, _failure(error, connected=connection.sock is not None))
-        except http.client.HTTPException:
+        except (http.client.HTTPException, ValueError):  # the latter of a header that can't be sent
             answer = Answer(None, 0, "protocol")
         finally:
             connection.close()

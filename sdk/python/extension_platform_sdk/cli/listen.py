@@ -16,7 +16,7 @@ from . import config
 from .errors import UsageError
 from .forwarding import Answer, Target
 from .install import standard
-from .output import add_json_argument
+from .output import add_json_argument, say
 from .platform import Platform, app_path
 from .project import add_app_argument, chosen_app
 from .session import Session
@@ -96,7 +96,7 @@ class Lines:
 
     def say(self, text: str, *, wait: float = 0.0) -> None:
         with self._lock:
-            print(text, flush=True)
+            say(text)
 
     def installed(self, token: str) -> None:
         self.say(f"{self._name} was not on your sandbox store, and is now installed there.")
@@ -165,7 +165,7 @@ class JsonLines:
 
     def _write(self, name: str, /, **record: object) -> None:
         with self._lock:
-            print(json.dumps({"type": name, **record}), flush=True)
+            say(json.dumps({"type": name, **record}))
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:

@@ -8,10 +8,10 @@ import time
 from collections import OrderedDict
 from datetime import datetime
 
-from extension_platform_sdk.errors import RateLimited, Unreachable
 from extension_platform_sdk.transport import Record
 
-from .output import add_json_argument
+from .output import add_json_argument, say
+from .patience import patiently
 from .platform import Platform, app_path, signed_in
 from .project import add_app_argument, chosen_app
 
@@ -41,15 +41,12 @@ def run(args: argparse.Namespace) -> int:
     with signed_in() as platform:
         log = Log(platform, chosen_app(platform, args), kind=args.kind, failed=args.failed)
         for entry in reversed(log.newest(max(0, args.n))):
-            _say(entry, as_json=args.json)
+            _show(entry, as_json=args.json)
         while args.follow:
             time.sleep(EVERY)
-            try:
-                fresh = log.fresh()
-            except (Unreachable, RateLimited):
-                continue  # nothing is lost: the next look reads back to the last entry that was shown
-            for entry in fresh:
-                _say(entry, as_json=args.json)
+            # Nothing is lost meanwhile: a look reads back to the last entry that was shown.
+            for entry in patiently(log.fresh, say=_say_apart, wait=time.sleep):
+                _show(entry, as_json=args.json)
     return 0
 
 
@@ -104,16 +101,20 @@ class Log:
             self._seen.popitem(last=False)
 
 
+def _say_apart(text: str, *, wait: float = 0.0) -> None:
+    say(text, apart=True)
+
+
 def _state(entry: Record) -> str:
     return f"{entry['status']} {entry['reason']}"
 
 
-def _say(entry: Record, *, as_json: bool) -> None:
+def _show(entry: Record, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(entry), flush=True)
+        say(json.dumps(entry))
         return
     at = datetime.fromisoformat(entry["at"]).astimezone()
     took = f"{entry['durationMs']} ms" if entry["durationMs"] is not None else ""
     reason = f"  {entry['reason']}" if entry["reason"] else ""
     status, kind = entry["status"], KINDS[entry["kind"]]
-    print(f"{at:%H:%M:%S}  {kind:5}  {status:10}  {took:>8}  {entry['name']}{reason}", flush=True)
+    say(f"{at:%H:%M:%S}  {kind:5}  {status:10}  {took:>8}  {entry['name']}{reason}")

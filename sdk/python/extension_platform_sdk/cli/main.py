@@ -42,7 +42,7 @@ from . import (
     versions,
 )
 from .errors import CliError, UsageError
-from .output import error_record
+from .output import error_record, finish, prepare, say
 from .platform import description
 
 
@@ -64,10 +64,14 @@ COMMANDS: tuple[Command, ...] = (
 def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     as_json = "--json" in words  # so that wrong arguments are JSON, too
+    prepare()
     try:
-        args = _parser().parse_args(words)
-        as_json = args.json
-        return int(args.command.run(args))
+        try:
+            args = _parser().parse_args(words)
+            as_json = args.json
+            return int(args.command.run(args))
+        finally:  # also of --help, which exits
+            finish()
     except CliError as error:
         return _fail(error, error.message, error.status, as_json=as_json)
     except PlatformError as error:
@@ -75,7 +79,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
-        sys.stderr.close()
         return 0
     except OSError as error:  # of a file
         reason = f"{error.filename}: {error.strerror}." if error.filename else f"{error}."
@@ -104,6 +107,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def _fail(error: Exception, message: str, status: int, *, as_json: bool) -> int:
     if as_json:
-        print(json.dumps(error_record(message, error)), flush=True)
-    print(f"error: {message}", file=sys.stderr)
+        say(json.dumps(error_record(message, error)))
+    say(f"error: {message}", apart=True)
     return status

@@ -55,6 +55,11 @@ def run(args: argparse.Namespace) -> int:
                 lines.append(
                     "Stores other than your sandbox store run part of this with the next approved version."
                 )
+            elif app["isListed"] and not app["liveSaves"] and checked["differences"]:
+                lines.append(
+                    "Saves aren't live for this app: stores other than your sandbox store run what differs from the "
+                    "approved version with the next one."
+                )
     show(checked | {"saved": args.action == "push"}, args, "\n".join(lines))
     return 0
 

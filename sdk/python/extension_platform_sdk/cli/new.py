@@ -16,7 +16,8 @@ from extension_platform_sdk.errors import ApiError
 from extension_platform_sdk.transport import Record, is_local
 
 from . import config, install, manifest, project
-from .errors import CliError
+from .env_file import EnvFile
+from .errors import CliError, UsageError
 from .output import add_json_argument, named, show
 from .platform import Platform, signed_in
 from .sources import of_folder, served
@@ -55,7 +56,8 @@ ATTEMPTS = 20  # at a free slug
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="the app's name, and that of its folder")
+    parser.add_argument("name", metavar="NAME", help="the app's name")
+    parser.add_argument("--slug", help="the app's slug, and that of its folder (default: made from the name)")
     parser.add_argument("--template", choices=tuple(TEMPLATES), required=True)
     parser.add_argument(
         "--server",
@@ -72,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    slug = slug_of(args.name)
+    slug = _checked_slug(args.slug) if args.slug else slug_of(args.name)
     folder = Path(slug)
     if folder.exists():
         raise CliError(f"{folder} exists already. Choose another name, or delete it.")
@@ -91,10 +93,16 @@ def run(args: argparse.Namespace) -> int:
             shutil.rmtree(folder)
             raise
         project.write(folder, app)
-        values = {"CLIENT_ID": app["clientId"], "CLIENT_SECRET": secret, "REDIRECT_URL": app["redirectUrl"]}
-        install.keep(folder, values)
+        credentials = {
+            "CLIENT_ID": app["clientId"],
+            "CLIENT_SECRET": secret,
+            "REDIRECT_URL": app["redirectUrl"],
+        }
+        with EnvFile(folder) as file:
+            file.keep(credentials)
         checked = manifest.push(platform, app, folder / manifest.FILE)
-        install.keep(folder, install.install(platform, app))
+        with EnvFile(folder) as file:
+            file.keep(install.install(platform, app))
     commands = [f"cd {folder}", *STARTS[args.template]]
     record = {
         "folder": str(folder),
@@ -132,12 +140,22 @@ def _sdk(language: str, folder: str | None) -> str:
 
 
 def slug_of(name: str) -> str:
-    """A name in lower case, with letters, digits and hyphens. Raises ``CliError`` if nothing is left."""
+    """A name in lower case, with letters, digits and hyphens. Raises ``UsageError`` if nothing is left."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].strip("-")
     if not slug:
-        raise CliError("The name needs a letter from a to z, or a digit.")
+        raise UsageError(
+            f"No slug can be made from {name}, which has no letter from a to z and no digit. Add one: --slug my-app"
+        )
     return slug
+
+
+def _checked_slug(text: str) -> str:
+    if not re.fullmatch(r"(?=.{1,40}$)[a-z0-9]+(-[a-z0-9]+)*", text):
+        raise UsageError(
+            f"{text} is no slug: at most 40 letters from a to z, digits, and single hyphens between them."
+        )
+    return text
 
 
 def make(folder: Path, name: str, slug: str, template: str, server: str, sdk: str) -> None:

@@ -1,12 +1,18 @@
 """What a command prints: a sentence for people, or with ``--json`` one JSON value for programs.
 
+Commands print by these functions and ``main`` prepares what they print to, so that none of them ends in a traceback because of a
+terminal without a letter or a pipe that was closed.
+
 ``schemas.json`` beside this file describes the JSON of each command, and ``extension-platform schema`` prints it.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
+import os
+import sys
 from typing import Any
 
 from extension_platform_sdk.errors import ApiError
@@ -17,11 +23,34 @@ def add_json_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON, errors included")
 
 
+def prepare() -> None:
+    """Have letters that the terminal's encoding lacks printed as ``\\u5bff``."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def finish() -> None:
+    """Write what is still to be printed. Raises ``OSError``; the interpreter won't try it again."""
+    if sys.stdout is None:  # closed from the start
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
+
+
+def say(text: str, *, apart: bool = False) -> None:
+    """Print a line now; ``apart`` from what programs read, on standard error."""
+    print(text, file=sys.stderr if apart else sys.stdout, flush=True)
+
+
 def show(record: Any, args: argparse.Namespace, text: str) -> None:
     if args.json:
-        print(json.dumps(record, indent=2))
+        say(json.dumps(record, indent=2))
     elif text:
-        print(text)
+        say(text)
 
 
 def named(app: Record) -> Record:

@@ -39,7 +39,7 @@ def find_app(platform: Platform, name: str | None = None) -> Record:
 
 def write(folder: Path, app: Record) -> None:
     """Note the app in its folder."""
-    (folder / FILE).write_text(json.dumps({"app": app["id"]}, indent=2) + "\n")
+    (folder / FILE).write_text(json.dumps({"app": app["id"]}, indent=2) + "\n", encoding="utf-8")
 
 
 def root() -> Path | None:
@@ -53,6 +53,6 @@ def _app_of_folder() -> str | None:
     if folder is None:
         return None
     try:
-        return str(json.loads((folder / FILE).read_text())["app"])
+        return str(json.loads((folder / FILE).read_text(encoding="utf-8-sig"))["app"])
     except (ValueError, KeyError, TypeError):
         raise CliError(f'{folder / FILE} must be a JSON object with "app", the ID of your app.') from None

@@ -48,9 +48,6 @@ def _lines(release: Record) -> list[str]:
         f"stores  {stores['new']} with the new version, {stores['old']} with the old one",
     ]
     lines += [f"{name:7} {_calls(release['health'][name])}" for name in ("new", "old")]
-    if shadow := release.get("shadow"):
-        took = f", p95 {shadow['p95Ms']} ms" if shadow["asked"] else ""
-        lines.append(f"shadow  {shadow['asked']} asked, {shadow['invalid']} invalid{took}")
     if release["nextStepAt"]:
         lines.append(f"next step at {release['nextStepAt']}")
     if release["reason"]:

@@ -9,7 +9,7 @@ from importlib.resources import files
 from extension_platform_sdk.transport import Record
 
 from .errors import UsageError
-from .output import add_json_argument
+from .output import add_json_argument, say
 
 NAME = "schema"
 HELP = "print the JSON Schema of what a command prints with --json"
@@ -25,11 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     found = schemas()
     if args.command_name is None:
-        print(json.dumps(found, indent=2))
+        say(json.dumps(found, indent=2))
         return 0
     if args.command_name not in found["properties"]:
         raise UsageError(f"There is no {args.command_name}. Choose one of: {', '.join(found['properties'])}.")
-    print(json.dumps(schema_of(args.command_name), indent=2))
+    say(json.dumps(schema_of(args.command_name), indent=2))
     return 0
 
 

@@ -16,12 +16,13 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Protocol
 
-from extension_platform_sdk.errors import ApiError, PlatformError, RateLimited, Unreachable
+from extension_platform_sdk.errors import ApiError, PlatformError
 from extension_platform_sdk.transport import Record
 
 from . import config
 from .errors import CliError
 from .forwarding import Answer
+from .patience import FIRST_PAUSE, LONGEST_PAUSE, passes, patiently
 from .platform import Platform, app_path
 
 WAIT = 20  # seconds that the platform waits for something to come
@@ -30,7 +31,6 @@ AT_ONCE = 10  # deliveries that are forwarded side by side
 KEPT = 4096  # bytes of the answer to a delivery, and of that to a hook call
 KEPT_OF_CALLS = 64 * 1024
 REPORTED_AT_ONCE = 20
-FIRST_PAUSE, LONGEST_PAUSE = 0.25, 15.0  # seconds between two tries to reach the platform
 FAREWELL = 2.0  # seconds at the end for what is being answered
 
 _END: tuple[str, Record] = ("", {})  # of the answers
@@ -84,15 +84,21 @@ class Session:
         self._answers: queue.SimpleQueue[tuple[str, Record]] = queue.SimpleQueue()
         self._unreported = 0
         self._over = threading.Event()
+        self._failure: Exception | None = None  # of a thread
         self._changed = threading.Condition()
 
     def run(self, *, since: datetime | None = None) -> None:
-        """Forward until ``stop``. Raises ``PlatformError`` or ``CliError`` for what doesn't pass by itself."""
-        _begin(self._report)
+        """Forward until ``stop``. Raises ``PlatformError`` or ``CliError`` for what doesn't pass by itself.
+
+        An error in one of the threads ends the session, and is raised here.
+        """
+        self._begin(self._report)
         with Platform(self._account, timeout=WAIT + 15.0, wait_on_rate_limit=False) as platform:
             self._attach(platform, since)
             while not self._over.is_set():
                 self._ask(platform)
+        if self._failure:
+            raise self._failure
 
     def stop(self) -> None:
         """Wait a moment for what is being answered, and give the rest back to the platform."""
@@ -139,38 +145,24 @@ class Session:
             with self._changed:
                 self._busy.add(delivery["lease"])
                 self._unreported += 1
-            _begin(self._forward_delivery, delivery)
+            self._begin(self._forward_delivery, delivery)
         for call in work["hookCalls"]:
             with self._changed:
                 self._unreported += 1
-            _begin(self._forward_call, call)
+            self._begin(self._forward_call, call)
         if not room or work["pauseMs"]:
             self._over.wait(work["pauseMs"] / 1000)
 
     def _call(self, send: Callable[[], Record]) -> Record | None:
         """Its answer, however long the platform can't be reached. None once the session is over."""
-        pause, lost = FIRST_PAUSE, False
-        while not self._over.is_set():
-            try:
-                answer = send()
-            except PlatformError as error:
-                if self._over.is_set():
-                    return None
-                if isinstance(error, RateLimited):
-                    pause = error.retry_after or LONGEST_PAUSE
-                    self._screen.say(f"{error.message} Trying again in {pause:.0f} s.", wait=pause)
-                elif isinstance(error, ApiError) and error.status_code < 500:
-                    raise self._end_of(error) from None
-                elif not lost:
-                    lost = True
-                    self._screen.say(f"Lost the connection ({error}). Trying again until it works.")
-            else:
-                if lost:
-                    self._screen.say("The platform can be reached again.")
-                return answer
-            self._over.wait(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
-        return None
+        if self._over.is_set():
+            return None
+        try:
+            return patiently(send, say=self._screen.say, wait=self._over.wait, is_over=self._over.is_set)
+        except PlatformError as error:
+            if self._over.is_set():
+                return None
+            raise (self._end_of(error) if isinstance(error, ApiError) else error) from None
 
     def _end_of(self, error: ApiError) -> Exception:
         """Why the session can't go on."""
@@ -198,7 +190,7 @@ class Session:
                     self._changed.notify_all()
 
     def _send(self, platform: Platform, found: list[tuple[str, Record]]) -> bool:
-        """Whether the platform has them. What can't be reported in time, it resends."""
+        """Whether the platform has them. It resends requests that can't be reported in time."""
         body = {
             kind: [answer for each, answer in found if each == kind] for kind in ("deliveries", "hookCalls")
         }
@@ -207,11 +199,9 @@ class Session:
             try:
                 platform.post(f"{self._path}/{self._listener}/answers", body)
                 return True
-            except ApiError as error:
-                if error.status_code < 500:
+            except PlatformError as error:
+                if not passes(error):
                     return False
-            except Unreachable:
-                pass
             if time.monotonic() > end:
                 return False
             if self._over.wait(pause):
@@ -221,20 +211,41 @@ class Session:
     # The server on this machine
 
     def _forward_delivery(self, delivery: Record) -> None:
-        answer = self._forward("webhook", delivery["event"], delivery, DEADLINE, KEPT)
-        self._answers.put(("deliveries", {"lease": delivery["lease"], **answer.record()}))
+        self._forward(
+            ("webhook", delivery["event"], delivery),
+            (DEADLINE, KEPT),
+            lambda answer: ("deliveries", {"lease": delivery["lease"], **answer.record()}),
+        )
 
     def _forward_call(self, call: Record) -> None:
-        point = str(json.loads(call["body"])["hookPoint"])
-        answer = self._forward("hook", point, call, call["timeoutMs"] / 1000, KEPT_OF_CALLS)
-        self._answers.put(("hookCalls", {"id": call["id"], **answer.record()}))
+        self._forward(
+            ("hook", str(json.loads(call["body"])["hookPoint"]), call),
+            (call["timeoutMs"] / 1000, KEPT_OF_CALLS),
+            lambda answer: ("hookCalls", {"id": call["id"], **answer.record()}),
+        )
 
-    def _forward(self, kind: str, name: str, request: Record, timeout: float, most: int) -> Answer:
+    def _forward(
+        self,
+        what: tuple[str, str, Record],
+        limits: tuple[float, int],
+        report: Callable[[Answer], tuple[str, Record]],
+    ) -> None:
+        """Send a request on and report the answer, which the platform has to know even where it can't be shown."""
+        (_, _, request), (timeout, most) = what, limits
         sent = request["body"].encode()
         answer = self._server.send(request["url"], request["headers"], sent, timeout=timeout, most=most)
-        self._screen.handled(kind, name, request, answer)
-        return answer
+        try:
+            self._screen.handled(*what, answer)
+        finally:
+            self._answers.put(report(answer))
 
+    def _begin(self, target: Callable[..., None], *args: Any) -> None:
+        threading.Thread(target=self._guarded, args=(target, *args), daemon=True).start()
 
-def _begin(target: Callable[..., Any], *args: Any) -> None:
-    threading.Thread(target=target, args=args, daemon=True).start()
+    def _guarded(self, target: Callable[..., None], *args: Any) -> None:
+        """No thread dies alone: what it had would count as busy for good, while the session looks alive."""
+        try:
+            target(*args)
+        except Exception as error:  # `run` raises it
+            self._failure = self._failure or error
+            self._over.set()

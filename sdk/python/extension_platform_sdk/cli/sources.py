@@ -12,6 +12,8 @@ from urllib.parse import urljoin
 
 import requests
 
+from extension_platform_sdk.transport import Session
+
 from .errors import CliError
 
 PACKAGES = {"python": "extension-platform-sdk", "node": "extension-platform-node"}
@@ -24,7 +26,8 @@ def served(language: str, platform: str) -> str:
     """The address of the SDK for ``python`` (with its hash) or ``node`` on a platform. Raises ``CliError`` if there is none."""
     index = f"{platform}/sdk/{language}/"
     try:
-        answer = requests.get(index, timeout=TIMEOUT)
+        with Session() as session:
+            answer = session.get(index, timeout=TIMEOUT)
         answer.raise_for_status()
     except requests.RequestException as error:
         raise CliError(f"The SDK couldn't be found at {index}: {error}") from None

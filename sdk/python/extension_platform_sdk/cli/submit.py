@@ -28,11 +28,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("ALL", "STEPS"),
         help="how the approved version reaches stores: all at once, or in steps",
     )
-    parser.add_argument(
-        "--shadow",
-        action="store_true",
-        help="with --release steps: the new version's hooks are also asked in stores that run the earlier one",
-    )
     add_app_argument(parser)
     add_json_argument(parser)
 
@@ -40,8 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     given = {"howToTest": args.how_to_test, "scopeReason": args.scope_reason, "release": args.release}
     body: dict[str, object] = {name: text for name, text in given.items() if text is not None}
-    if args.shadow:
-        body["shadow"] = True
     with signed_in() as platform:
         app = chosen_app(platform, args)
         file = manifest.default_file()

@@ -48,7 +48,7 @@ class TestPlatform:
         self._api.close()
 
     def open_store(self, *, port: int, scenario: str = "default", expires_in: int = LASTS) -> TestStore:
-        """A store on which the app is installed. What happens there reaches the app at this port of this machine.
+        """A store on which the app is installed. Its events reach the app at this port of this machine.
 
         ``scenario`` is "default", with products and some orders, "empty" or "busy". Use the store in a ``with``, which deletes it.
         """

@@ -30,6 +30,6 @@ def app_port() -> int:
 
 @pytest.fixture
 def store(platform: TestPlatform, app_port: int) -> Iterator[TestStore]:
-    """A store with your app installed. What happens there reaches the app's port. It is deleted after the test."""
+    """A store with your app installed. Its events reach the app's port. It is deleted after the test."""
     with platform.open_store(port=app_port) as opened:
         yield opened

@@ -101,7 +101,7 @@ class TestStore:
     def advance(self, **span: float) -> Record:
         """Let the store's clock go on: ``advance(hours=3)``, with the names of ``timedelta``.
 
-        What falls due by then is sent now, in its order. Returns ``now``, the store's clock, and what ``became`` due.
+        Everything that falls due by then is sent now, in its order. Returns ``now``, the store's clock, and what ``became`` due.
         """
         seconds = round(timedelta(**span).total_seconds())
         return self._api.post(f"{self._path}/advance", {"seconds": seconds})

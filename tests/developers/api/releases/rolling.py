@@ -34,8 +34,8 @@ def path(app: App, call: str = "") -> str:
     return f"/developer/apps/{app.pk}/release" + (f"/{call}" if call else "")
 
 
-def approve(app: App, mode: str = "STEPS", *, shadow: bool = False) -> App:
-    submission = factories.submit(App.objects.get(pk=app.pk), release=mode, shadow=shadow)
+def approve(app: App, mode: str = "STEPS") -> App:
+    submission = factories.submit(App.objects.get(pk=app.pk), release=mode)
     reviews.approve(submission=submission, reviewer=factories.reviewer())
     follow_all()
     return App.objects.get(pk=app.pk)

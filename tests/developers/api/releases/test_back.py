@@ -1,5 +1,7 @@
 """A version that is taken back (contract, section 10)."""
 
+from uuid import UUID
+
 import pytest
 from django.utils import timezone
 
@@ -9,7 +11,7 @@ from extensions.models import Breaker, Definition
 from extensions.reach_requests import requested_capabilities
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
-from installations.services import approve_scopes
+from installations.services import approval, approve_scopes
 from installations.services.approval import follow_all
 from marketplace.models import App, AppVersion, Release
 from marketplace.services import reviews
@@ -39,6 +41,37 @@ from tests.extensions.manifests import block, hook, script
 from tests.installations import oauth_client
 from tests.merchants.pages import installed, listed_app
 from tests.pages import signed_in, text_of
+
+
+def test_versions_are_written_first_and_a_killed_worker_loses_none(
+    api: Api, first: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an approval for all stores, and of a version that is taken back: before the scopes of each store are looked at."""
+    monkeypatch.setattr(approval, "RUNS_BATCH", 2)
+    monkeypatch.setattr(approval, "_follow_batch", lambda *_: None)
+    five, one_batch = stores(first, 5), approval._run_batch  # noqa: SLF001
+
+    def numbers(column: str) -> list[int]:
+        return sorted(Installation.objects.values_list(f"{column}__number", flat=True))
+
+    def killed_after_one(version: AppVersion, after: UUID) -> UUID | None:
+        if after != approval.FIRST:
+            raise KeyboardInterrupt
+        return one_batch(version, after)
+
+    more = change(first, version="2.0.0")
+    reviews.approve(submission=factories.submit(more), reviewer=factories.reviewer())
+    with monkeypatch.context() as killed:
+        killed.setattr(approval, "_run_batch", killed_after_one)
+        with pytest.raises(KeyboardInterrupt):
+            follow_all()
+    assert numbers("runs") == [1, 1, 1, 2, 2]
+    follow_all()
+    assert numbers("runs") == [2] * 5
+    Installation.objects.update(agreed_version=AppVersion.objects.get(number=2))
+    assert api("post", path(more, "back"), {}).status_code == 200
+    follow_all()
+    assert (numbers("runs"), numbers("agreed_version"), len(five)) == ([1] * 5, [1] * 5, 5)
 
 
 @pytest.mark.long
@@ -106,7 +139,7 @@ def test_breakers_after_back(api: Api, first: App, twenty: list[Installation], m
     for each in (new, outside, early):
         before.pop(each).delete()
         opened(each)
-    in_its_step = {"followed_version": app.approved_version, "followed_at": timezone.now()}
+    in_its_step = {"runs": app.approved_version, "followed_at": timezone.now()}
     Installation.objects.filter(pk=early.pk).update(**in_its_step)
     of_another_app = factories.installation(factories.app(first.developer), new.business)
     opened(of_another_app)

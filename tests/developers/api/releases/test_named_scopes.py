@@ -10,7 +10,7 @@ from marketplace.models import App
 from marketplace.services import reviews
 from tests import factories
 from tests.clients import Api, client_of
-from tests.developers.api.releases.rolling import NEW, RELEASES, approve, change, old_of, path, stores
+from tests.developers.api.releases.rolling import NEW, RELEASES, approve, change, old_of, path, seen, stores
 from tests.installations import oauth_client
 from tests.pages import signed_in
 
@@ -117,6 +117,15 @@ def test_asked_outside_the_release(
     approve(change(first, version="3.0.0", scopes=last))
     store = next(each for each in three if each.pk == old_of(three).pk)
     assert asked(store) == set(last) - set(TWO)
+
+
+def test_yes_before_the_worker(first: App, three: list[Installation]) -> None:
+    """The version that the merchant was shown runs at once, also if the approval's worker hasn't come to the store."""
+    more = change(first, version="2.0.0", scopes=THREE)
+    reviews.approve(submission=factories.submit(more), reviewer=factories.reviewer())
+    name(more, three[0], *THREE)
+    assert [seen(each).shown_version for each in three[:2]] == ["2.0.0", first.version]
+    assert client_of(three[0]).get("/app-api/installation").json()["scopes"] == THREE
 
 
 @pytest.mark.long

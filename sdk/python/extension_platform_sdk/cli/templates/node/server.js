@@ -1,5 +1,7 @@
 // Starts the app: npm start
 
+import "./env.js"; // before what reads the environment
+
 import { createServer } from "node:http";
 
 import { app } from "./app.js";

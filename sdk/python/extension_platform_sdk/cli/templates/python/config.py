@@ -1,16 +1,19 @@
 """The app's settings, from the environment and from `.env`."""
 
 import os
+import re
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+# A name and its value, which may be in quotes, as Node reads the file, too.
+_LINE = re.compile(r"""^\s*(?:export\s+)?([\w.-]+)\s*=[^\S\n]*('[^']*'|"[^"]*"|`[^`]*`|[^#\n]*)""", re.MULTILINE)
 
 
 def _read_env(file: Path) -> None:
-    for line in file.read_text().splitlines() if file.exists() else []:
-        name, equals, value = line.partition("=")
-        if equals:
-            os.environ.setdefault(name.strip(), value.strip())
+    text = file.read_text(encoding="utf-8-sig", errors="replace") if file.exists() else ""
+    for name, value in dict(_LINE.findall(text)).items():
+        plain = re.sub(r"""^(['"`])(.*)\1$""", r"\2", value.strip(), flags=re.DOTALL)
+        os.environ.setdefault(name, plain.replace("\\n", "\n") if value.startswith('"') else plain)
 
 
 _read_env(FOLDER / ".env")

@@ -1,0 +1,125 @@
+"""Writes the rows of mails, in the transaction of what they are about. `accounts.services.sender` sends them.
+
+A mail that may be of no use any more later, that holds a secret, or whose writing would tell whether there is an account, is
+written when it is sent:
+
+    post_later(kind=RESET, to=email)
+
+    @writes(RESET, limit=UnaskedMail.PASSWORD_RESET)
+    def _write_reset(mail: Mail) -> Letter | None: ...
+
+All others are written at once, by `post` or `post_each`.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts.enums import MailKind
+from accounts.mail_choices import wants_mail
+from accounts.models import Mail, User
+from accounts.sign_in.limits import UnaskedMail
+from common.contacts import kept_email_key
+from common.db.rows import for_each
+from common.mails.letters import Letter
+from common.processes.background import enqueue_after_commit
+
+KICK_EXPIRES: Final = 10.0  # seconds, as often as the scheduler starts the sender
+
+Write = Callable[[Mail], Letter | None]
+W = TypeVar("W", bound=Write)
+
+
+class Later(Exception):
+    """Raised by a writer: the mail may not be sent before this moment."""
+
+    def __init__(self, at: datetime) -> None:
+        super().__init__(at)
+        self.at = at
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    write: Write
+    limit: UnaskedMail | None
+    sent: Callable[[Mail], None] | None
+
+
+WRITERS: Final[dict[str, Writer]] = {}
+
+
+def writes(
+    kind: str, *, limit: UnaskedMail | None = None, sent: Callable[[Mail], None] | None = None
+) -> Callable[[W], W]:
+    """Register what writes mails of this kind when they are sent. It returns None for a mail of no use any more, or raises `Later`.
+
+    A kind that strangers can cause has a `limit`. `sent` is called in the transaction that removes the mail.
+    """
+
+    def register(write: W) -> W:
+        WRITERS[kind] = Writer(write, limit, sent)
+        return write
+
+    return register
+
+
+def post(letter: Letter, *, kind: str) -> None:
+    """Have a mail sent after the commit."""
+    _insert([Mail(kind=kind, to=letter.to, content=json.dumps(letter.as_json()))])
+
+
+def post_each(people: Iterable[User], write: Callable[[User], Letter], *, kind: MailKind) -> int:
+    """Have a mail sent to each person who wants this kind. One that can't be written stops no other. Returns how many."""
+    return for_each(wanting(people, kind), partial(_post_to, write, kind), task="mails")
+
+
+def wanting(people: Iterable[User], kind: MailKind) -> list[User]:
+    return [each for each in people if wants_mail(each, kind)]
+
+
+def _post_to(write: Callable[[User], Letter], kind: MailKind, person: User) -> int:
+    with transaction.atomic():
+        post(write(person), kind=kind)
+    return 1
+
+
+def post_later(*, kind: str, to: str, about_id: UUID | None = None, once: bool = False, **facts: Any) -> None:
+    """Have a mail sent that is written then. With `once`, one of this kind waits for the address at a time."""
+    key = f"{kind} {about_id or ''} {kept_email_key(to)}" if once else None
+    content = json.dumps(facts) if facts else None
+    _insert([Mail(kind=kind, to=to, about_id=about_id, once=key, content=content)])
+
+
+def post_in_bulk(mails: Iterable[tuple[str, UUID]], *, kind: str) -> None:
+    """Have mails sent that are written then, of an address and the id of what each is about, after those that people wait for."""
+    _insert([Mail(kind=kind, to=to, about_id=about, is_bulk=True) for to, about in mails])
+
+
+def facts_of(mail: Mail) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(mail.content or "{}")
+    return found
+
+
+def forget_about(ids: Iterable[UUID]) -> None:
+    """Remove the mails about these rows."""
+    Mail.objects.filter(about_id__in=list(ids)).delete()
+
+
+def forget_person(*addresses: str) -> None:
+    """Remove the mails to somebody whose account is deleted. Those about their purchases stay: they belong to stores."""
+    mine = Mail.objects.filter(to_key__in=[kept_email_key(each) for each in addresses if each])
+    of_orders = [kind for kind, writer in WRITERS.items() if writer.limit == UnaskedMail.ORDER]
+    mine.exclude(kind__in=of_orders).delete()
+
+
+def _insert(mails: list[Mail]) -> None:
+    if not mails:
+        return
+    Mail.objects.bulk_create(mails, ignore_conflicts=True)
+    enqueue_after_commit("accounts.tasks.send_mails", expires=KICK_EXPIRES)

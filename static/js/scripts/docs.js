@@ -1,0 +1,4 @@
+// The documentation's pages.
+import "../site.js";
+import "../search.js";
+import "../docs.js";

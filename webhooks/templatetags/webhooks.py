@@ -1,0 +1,26 @@
+"""Deliveries as every page shows them: `{% load webhooks %}`."""
+
+from typing import Final
+
+from django import template
+from django.utils.safestring import SafeString
+
+from common.templatetags.ui import pill
+from webhooks.enums import DeliveryStatus
+
+register = template.Library()
+
+# Kind, word and icon of a pill.
+LOOKS: Final = {
+    DeliveryStatus.SUCCEEDED: ("ok", "Delivered", ""),
+    DeliveryStatus.PENDING: ("info", "Pending", "clock"),
+    DeliveryStatus.RETRYING: ("warn", "Retrying", "rotate-cw"),
+    DeliveryStatus.EXHAUSTED: ("bad", "Failed", ""),
+    DeliveryStatus.HELD: ("neutral", "Held", "pause"),
+    DeliveryStatus.CANCELLED: ("neutral", "Not sent", "ban"),
+}
+
+
+@register.filter
+def delivery_pill(status: str) -> SafeString:
+    return pill(*LOOKS[DeliveryStatus(status)])
