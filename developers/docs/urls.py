@@ -16,7 +16,6 @@ urlpatterns = [
     path("", pages.index, name="index"),
     *json_path("openapi.json", pages.openapi, name="openapi"),
     path("search/", pages.search_page, name="search"),
-    path("search/instant/", pages.search_instant, name="search_instant"),
     path("reference/", pages.overview, name="overview"),
     path("reference/<slug:slug>/", pages.group, name="group"),
     path("reference/<slug:slug>/<str:operation>/run/", explorer.run, name="run"),

@@ -1,5 +1,5 @@
-// The search box of the top bar (<div id="search" popover>): "/" and Control+K open it, results are listed while one types, arrows
-// move through them, and Enter opens the first. In the documentation "/" is for its own box. Without this script its form leads to a page of results.
+// The search box (<div id="search" popover>): "/" and Control+K open it, results are listed while one types, arrows move
+// through them, and Enter opens the first. Without this script its form leads to a page of results.
 import { announce } from "./announce.js";
 
 const WAIT = 150; // ms after the last key
@@ -14,7 +14,7 @@ async function ask() {
   const mine = ++asked;
   if (!query) return list.replaceChildren();
   try {
-    const answer = await fetch(`${box.dataset.url}?${new URLSearchParams({ q: query, part: "" })}`);
+    const answer = await fetch(`${box.dataset.url}&${new URLSearchParams({ q: query })}`);
     if (answer.redirected || !answer.ok) throw new Error(answer.statusText);
     const html = await answer.text();
     if (mine !== asked) return;
@@ -36,13 +36,7 @@ function isTyping({ target }) {
 
 function onKey(event) {
   const isShortcut = (event.ctrlKey || event.metaKey) && event.key === "k";
-  const isSlash =
-    event.key === "/" &&
-    !document.querySelector("[data-search]") &&
-    !event.ctrlKey &&
-    !event.metaKey &&
-    !event.altKey &&
-    !isTyping(event);
+  const isSlash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(event);
   if (event.defaultPrevented || !(isShortcut || isSlash)) return;
   event.preventDefault();
   box.showPopover();

@@ -9,22 +9,25 @@ def test_search_by_keyboard(new_page: NewPage) -> None:
     page = new_page()
     page.goto("/docs/guides/events/")
     page.keyboard.press("/")
-    field = page.get_by_role("combobox", name="Search the documentation")
+    field = page.get_by_role("searchbox", name="Search the documentation")
     expect(field).to_be_focused()
     field.press_sequentially("rate limit/")  # a slash in the field is a letter
-    expect(page.get_by_role("option").first).to_contain_text("Rate limits")
-    page.keyboard.press("ArrowDown")
-    expect(page.get_by_role("option", selected=True)).to_have_count(1)
+    results = page.locator("#search a")
+    expect(results.first).to_contain_text("Rate limits")
+    page.keyboard.press("Escape")  # empties the field
+    expect(results).to_have_count(0)
     page.keyboard.press("Escape")
-    expect(page.get_by_role("option")).to_have_count(0)
+    expect(field).to_be_hidden()
+    page.get_by_role("button", name="Search the docs").click()
     field.fill("rate limits")
-    page.get_by_role("option").first.wait_for()
+    expect(results.first).to_contain_text("Rate limits")
     page.keyboard.press("ArrowDown")
+    expect(results.first).to_be_focused()
     page.keyboard.press("Enter")
     page.wait_for_url("**/docs/guides/api/#rate-limits")
     page.keyboard.press("/")
     field.fill("exhausted")
-    page.keyboard.press("Enter")  # nothing chosen: the page of results
+    page.keyboard.press("Enter")  # before the list is there: the page of results
     page.wait_for_url("**/docs/search/?q=exhausted")
 
 
@@ -41,10 +44,10 @@ def test_current_entry_is_in_view_and_the_page_is_copied(new_page: NewPage) -> N
 
 def test_tables_of_guides_fit_a_phone(new_page: NewPage) -> None:
     page = new_page(**PHONE)
-    for guide in ("api", "contract"):
+    for guide in ("api", "contract", "platform-contract"):
         page.goto(f"/docs/guides/{guide}/")
         tables = page.locator(".table-wrap:has([data-label])")
-        assert tables.count() > 3
+        assert tables.count() > 1
         cut = tables.evaluate_all("all => all.filter((each) => each.scrollWidth > each.clientWidth).length")
         assert cut == 0, guide
 

@@ -178,4 +178,33 @@ def test_results_open(houses: tuple[House, House]) -> None:
 def test_odd_words_are_answered(houses: tuple[House, House]) -> None:
     for words in ("%", "_", "'; --", "x" * 5000, "#", "１０", "🙂", " "):
         found(houses[0].merchant, words)
-    assert Client().get("/search/?q=bread").status_code == 302
+
+
+def test_strangers_find_the_documentation_and_listed_apps(houses: tuple[House, House]) -> None:
+    mine = houses[0]
+    for words in mine.words:
+        listed = Client().get("/search/", {"q": str(words), "part": ""}).text
+        assert "/portal/" not in listed
+        assert "/merchant/" not in listed
+    kinds = [
+        re.findall(
+            'aria-label="([^"]*)"', Client().get("/search/", {"q": "webhook", "part": "", **more}).text
+        )
+        for more in ({}, {"docs": ""})
+    ]
+    assert kinds == [["Documentation"], ["Documentation"]]
+
+
+def test_the_documentation_comes_first_on_its_own_pages(houses: tuple[House, House]) -> None:
+    browser = Client()
+    browser.force_login(houses[0].developer)
+    kinds = [
+        re.findall('aria-label="([^"]*)"', browser.get("/search/", {"q": "deliv", "part": "", **more}).text)
+        for more in ({}, {"docs": ""})
+    ]
+    assert kinds[0][-1] == kinds[1][0] == "Documentation"
+    assert len(kinds[1]) > 1
+    for page, is_named in (("/docs/", True), ("/docs/search/", True), ("/portal/", False)):
+        html = browser.get(page).text
+        assert html.count('type="search" name="q"') == 1, page
+        assert ("/search/?docs" in html) == is_named, page

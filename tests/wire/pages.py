@@ -50,7 +50,7 @@ FETCHED = {
     "",  # health, crawlers, unknown paths
     "account_reauthenticate", "account_set_password", "accounts:home", "accounts:new_email", "mfa_login_webauthn",
     "admin:marketplace_submission_checks", "admin:marketplace_submission_findings", "admin:marketplace_submission_message",
-    "docs:changelog_feed", "docs:event_schema", "docs:guide_source", "docs:openapi", "docs:search_instant",
+    "docs:changelog_feed", "docs:event_schema", "docs:guide_source", "docs:openapi",
     "merchants:checkout_refusal", "merchants:customer_erase", "merchants:customer_export", "merchants:kept_request", "merchants:order_news",
     "merchants:order_note", "merchants:orders_export", "merchants:orders_move", "merchants:picture", "merchants:product_stock",
     "merchants:scripts_export", "merchants:save_block", "merchants:session_token",
@@ -88,7 +88,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Who asks for the routes below a path, and what their parameters are."""
+    """The person who asks for the routes below a path, and their parameters."""
 
     person: User | None
     values: Values

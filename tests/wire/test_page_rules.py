@@ -1,4 +1,4 @@
-"""What holds for every page: a route that is added later is held to it without being named here."""
+"""The rules of every page: a route that is added later is held to it without being named here."""
 
 import re
 from collections import Counter
@@ -25,7 +25,7 @@ PUBLIC = {
     "",  # health, crawlers, unknown paths
     "home", "licenses", "mails", "no_server", "styleguide", "oauth:metadata", "oauth:protected_resource", "llms", "llms_full",
     "sdks:node", "sdks:project", "sdks:python", "sdks:tarball", "sdks:wheel",
-    "docs:changelog_feed", "docs:event_schema", "docs:guide_source", "docs:openapi", "docs:search_instant",
+    "docs:changelog_feed", "docs:event_schema", "docs:guide_source", "docs:openapi",
     "merchants:picture", "merchants:store_picture", "merchants:store_thumbnail",
     "storefront:home", "storefront:product", "storefront:page",  # each shopper's cart is a page of its own
 }  # fmt: skip
@@ -121,7 +121,7 @@ def test_link_leads_somewhere(sweep: Sweep) -> None:
 
 
 def test_page_takes_few_statements(sweep: Sweep) -> None:
-    """Counted at the second visit. What is read twice on an app's page belongs in its `InstalledApp`."""
+    """Counted at the second visit. A row that is read twice on an app's page belongs in its `InstalledApp`."""
     for route, subject in sweep:
         if "GET" not in methods_of(route.view) or not route.name.startswith(COUNTED):
             continue

@@ -57,14 +57,6 @@ def play_a_day(page: Page) -> None:
     page.get_by_role("heading", name="A day of trading").wait_for()
 
 
-def search_docs(page: Page) -> None:
-    """Types into the search box of the documentation, and chooses the first result."""
-    page.keyboard.press("/")
-    page.keyboard.type("rate limit")
-    page.get_by_role("option").first.wait_for()
-    page.keyboard.press("ArrowDown")
-
-
 def open_entry(page: Page) -> None:
     page.locator(".entries summary").first.click()
 
@@ -252,7 +244,7 @@ def empty_checkout(page: Page) -> None:
 
 
 def search(words: str) -> Callable[[Page], None]:
-    """Types into the search box of the top bar."""
+    """Types into the search box."""
 
     def act(page: Page) -> None:
         page.keyboard.press("/")

@@ -449,7 +449,7 @@ SHOTS = [
     Shot("docs-quickstart", "/docs/guides/quickstart/"),
     Shot("docs-search", "/docs/search/?q=signature"),
     Shot("docs-search-none", "/docs/search/?q=xylophone"),
-    Shot("docs-search-box", "/docs/guides/events/", act=acts.search_docs),
+    Shot("docs-search-box", "/docs/guides/events/", act=acts.search("rate limit")),
     Shot("docs-errors", "/docs/errors/"),
     Shot("docs-run", "/docs/reference/orders/createOrder/run/", "devi"),
     Shot("docs-run-answer", "/docs/reference/products/listProducts/run/", "devi", acts.press("Run it")),

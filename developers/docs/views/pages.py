@@ -4,7 +4,7 @@ from datetime import UTC, datetime, time
 
 import orjson
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
@@ -19,7 +19,6 @@ from webhooks.catalogue import EVENTS
 from webhooks.engine import retry
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-INSTANT = 8  # results that the search box lists
 
 
 def docs_page(request: HttpRequest, template: str, *, status: int = 200, **context: object) -> HttpResponse:
@@ -27,7 +26,7 @@ def docs_page(request: HttpRequest, template: str, *, status: int = 200, **conte
     entries = [entry for part in parts for entry in part.entries]
     current = next((each for each in entries if request.path.startswith(each.url) and not each.exact), None)
     current = current or next((each for each in entries if each.url == request.path), None)
-    shared = {"parts": parts, "current": current}
+    shared = {"parts": parts, "current": current, "in_docs": True}
     return render(request, f"developers/docs/{template}.html", shared | context, status=status)
 
 
@@ -136,17 +135,6 @@ def changes_feed(request: HttpRequest) -> HttpResponse:
 def search_page(request: HttpRequest) -> HttpResponse:
     query = request.GET.get("q", "").strip()[: search.MAX_QUERY]
     return docs_page(request, "search", query=query, results=search.search(query))
-
-
-@require_safe
-def search_instant(request: HttpRequest) -> JsonResponse:
-    """JSON for the search box: `{"results": [{"name", "trail", "excerpt", "url"}]}`, name and excerpt as HTML."""
-    found = search.search(request.GET.get("q", ""), INSTANT)
-    rows = [
-        {"name": each.name, "excerpt": each.excerpt, "trail": each.section.trail, "url": each.section.url}
-        for each in found
-    ]
-    return JsonResponse({"results": rows})
 
 
 @require_safe

@@ -46,18 +46,9 @@ def test_page_works_without_scripts_and_marks_words(client: Client) -> None:
 def test_query_and_index_are_escaped(client: Client) -> None:
     html = client.get("/docs/search/", {"q": "<script>alert(1)</script>"}).content.decode()
     assert "<script>alert" not in html
-    rows = client.get("/docs/search/instant/", {"q": "bearer token"}).json()["results"]
-    assert any("&lt;token&gt;" in row["name"] + row["excerpt"] or "<mark>" in row["name"] for row in rows)
-    assert not any("<token>" in row["name"] + row["excerpt"] for row in rows)
-
-
-def test_instant_results_lead_somewhere(client: Client) -> None:
-    rows = client.get("/docs/search/instant/", {"q": "webhook"}).json()["results"]
-    assert 0 < len(rows) <= 8
-    for row in rows:
-        path, _, place = row["url"].partition("#")
-        html = client.get(path).content.decode()
-        assert not place or f'id="{place}"' in html
+    html = client.get("/docs/search/", {"q": "bearer token"}).content.decode()
+    assert "&lt;<mark>token</mark>&gt;" in html
+    assert "<<mark>token" not in html
 
 
 @pytest.mark.long
