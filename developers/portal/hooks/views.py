@@ -29,7 +29,7 @@ from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
-from developers.portal.deliveries.rows import test_dot
+from developers.portal.deliveries.rows import nothing, test_dot
 from extensions.addresses import hook_address
 from extensions.definitions import Hook
 from extensions.definitions import hook as read_hook
@@ -186,10 +186,10 @@ def _call_row(app: App, call: CallRow) -> dict[str, Any]:
         "called": moment(call.called_at),
         "test": test_dot() if call.is_test else "",
         "store": call.store,
-        "response": "—" if call.http_status is None else call.http_status,
+        "response": nothing() if call.http_status is None else call.http_status,
         "duration": f"{thousands(call.duration_ms)} ms",
         "by": format_html(' <span class="faint small">{}</span>', "listen") if call.by_listener else "",
-        "fallback": call.fallback or "—",
+        "fallback": call.fallback or nothing(),
     }
 
 
