@@ -85,6 +85,7 @@ PHRASES = (
 
 GUIDES = re.compile(r"docs/[^/]+\.md|.*README\.md|CONTRIBUTING\.md")
 MAX_WORDS = 30  # of a sentence in a guide
+BEGIN_WITH_A_NOUN = "begin with a noun: the app that, the person who"
 # Begins with a relative clause. A question does, too, and a heading in bold.
 NO_NOUN = re.compile(r"(?!\*\*[^*]+\*\*$)[-*\d. ]*(?:Who|What)\b(?! to\b)[^?]*\Z")
 
@@ -97,12 +98,13 @@ NOT_OURS = re.compile(
 )  # made by a run, or by others
 LINK = re.compile(r"\]\((?!\w+:|[/{])([^)\s#]*)(?:#([^)\s]+))?\)")  # to another document, or a heading
 HISTORY = ("CHANGELOG.md", "docs/decisions", "docs/contract")
-CONTRACT = "docs/contract.md"
+CONTRACT = ("docs/contract.md", "docs/platform-contract.md")  # each section is on one of them
 SECTIONS = re.compile(
-    r"""\b(?:contract(?:'s|\]\([^)]*\))?,? sections?|spec\("contract) \d+(?:(?:,|,? and) \d+)*""".replace(" ", r"[\s#]+"),
+    r"""\b(?:contract(?:'s|\.md|\]\((?P<page>[^)]*)\))?,? sections?|spec\("contract) \d+(?:(?:,|,? and) \d+)*""".replace(" ", r"[\s#]+"),
     re.IGNORECASE,
 )  # fmt: skip
-SECTIONS_OF_THE_CONTRACT = re.compile(r"\bsections? \d+\b(?!\.\d)")  # 5.2 is one of an RFC
+# In the contract itself. 5.2 is one of an RFC, and a link is checked as such.
+SECTIONS_BESIDE = re.compile(r"(?<!\[)\bsections? \d+\b(?!\.\d)")
 
 
 def main(areas: list[str]) -> int:
@@ -141,7 +143,7 @@ def check(name: str) -> Iterator[str]:
             if len(words) > MAX_WORDS:
                 yield f'{name}:{line_of(sentence)}: "{first} …": {len(words)} words, at most {MAX_WORDS}: make two sentences of it'
             if NO_NOUN.match(sentence[0]):
-                yield f'{name}:{line_of(sentence)}: "{first} …": begin with a noun: the app that, the person who'
+                yield f'{name}:{line_of(sentence)}: "{first} …": {BEGIN_WITH_A_NOUN}'
 
 
 def sentences(text: str) -> Iterator[re.Match[str]]:
@@ -154,7 +156,9 @@ def sentences(text: str) -> Iterator[re.Match[str]]:
 def dangling(names: list[str]) -> Iterator[str]:
     """Links, named paths and sections of the contract that lead nowhere."""
     tree = "\n".join(["", *(f"/{each}" for each in tracked())])
-    numbers = set(re.findall(r"^## (\d+)\. ", (ROOT / CONTRACT).read_text(), re.MULTILINE))
+    pages = {
+        page: set(re.findall(r"^## (\d+)\. ", (ROOT / page).read_text(), re.MULTILINE)) for page in CONTRACT
+    }
     for name in names:
         text = (ROOT / name).read_text()
         if name.endswith(".md"):
@@ -163,9 +167,16 @@ def dangling(names: list[str]) -> Iterator[str]:
             for match in PATH.finditer(text):
                 if is_lost(match[1], tree):
                     yield f"{name}:{line_of(match)}: `{match[1]}` doesn't exist"
-        for match in (SECTIONS_OF_THE_CONTRACT if name == CONTRACT else SECTIONS).finditer(text):
-            for number in set(re.findall(r"\d+", match[0])) - numbers:
-                yield f"{name}:{line_of(match)}: {CONTRACT} has no section {number}"
+        yield from lost_sections(name, text, pages)
+
+
+def lost_sections(name: str, text: str, pages: dict[str, set[str]]) -> Iterator[str]:
+    """Sections that aren't on the page of the contract that a link names, or that the text is in; on neither of them, without one."""
+    for match in (SECTIONS_BESIDE if name in pages else SECTIONS).finditer(text):
+        page = name if name in pages else f"docs/{PurePath(match['page'] or '').name}"
+        numbers = pages.get(page) or set().union(*pages.values())
+        for number in set(re.findall(r"\d+", match[0])) - numbers:
+            yield f"{name}:{line_of(match)}: {page if page in pages else 'the contract'} has no section {number}"
 
 
 def dead_links(name: str, text: str) -> Iterator[str]:

@@ -67,7 +67,8 @@ REFERENCE = (
     Guide("events", "Event delivery", "The events, the headers of a delivery, retries, the feed, and special cases.", "send"),
     Guide("manifest", "Manifest", "Every field of the manifest, settings schemas, and what a save changes.", "file-code"),
     Guide("check-rules", "Rules of the check", "What the check tries, why it matters, and how to fix what it finds.", "list-checks"),
-    Guide("contract", "Contract", "All rules that the platform guarantees, in detail.", "file-text"),
+    Guide("contract", "Contract", "All rules that the platform guarantees to apps, in detail.", "file-text"),
+    Guide("platform-contract", "Platform contract", "What only the platform must do: its pages, stores, and what holds for all requests and texts.", "file-text"),
 )  # fmt: skip
 MERCHANTS = (
     Guide("merchant-apps", "Install and remove an app", "What to look at first, what an app’s page shows, and how to pause or uninstall it.", "blocks"),

@@ -57,7 +57,12 @@ def parts() -> list[NavigationPart]:
                 NavigationEntry("Hook catalog", reverse("docs:hooks"), "plug", "Every hook point with its request and response."),
                 NavigationEntry("Errors", reverse("docs:errors"), "triangle-alert", "Every error, its cause, and what to do."),
                 NavigationEntry("Limits", reverse("docs:limits"), "sliders-horizontal", "Rates, sizes, counts, times and retries."),
-                *_guides(("contract",)),
+            ],
+        ),
+        NavigationPart(
+            "Contract",
+            [
+                *_guides(("contract", "platform-contract")),
                 NavigationEntry("Changelog", reverse("docs:changelog"), "history", "What has changed for apps, with a feed."),
             ],
         ),

@@ -115,7 +115,7 @@ def _score_of_word(section: IndexedSection, word: str) -> float:
 
 
 def _stem(word: str) -> str:
-    """One form for "verify", "verifies" and "verifying". What it makes need not be a word."""
+    """One form for "verify", "verifies" and "verifying". The form need not be a word."""
     for ending in ("ically", "ic", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "s", "e", "y"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]
@@ -175,7 +175,7 @@ def _section(
 
 
 _PART_OF: Final = {
-    guides.GUIDES["contract"]: CONTRACT,
+    **dict.fromkeys((guides.GUIDES["contract"], guides.GUIDES["platform-contract"]), CONTRACT),
     **dict.fromkeys(guides.MERCHANTS, "Merchants"),
     **dict.fromkeys(guides.REVIEWERS, "Reviewers"),
 }

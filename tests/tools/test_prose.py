@@ -88,6 +88,7 @@ def test_sentence_of_a_guide_begins_with_a_noun(root: Path) -> None:
 @pytest.fixture
 def contract(root: Path) -> Path:
     write(root, "docs/contract.md", "## 5. Webhooks\n\nAs in section 5, and RFC 6749 section 6.2.\n")
+    write(root, "docs/platform-contract.md", "## 8. Doors\n\nAs in [section 5](contract.md#5-webhooks).\n")
     write(root, "app/static/css/a.css", "")
     return root
 
@@ -100,10 +101,11 @@ REFERENCES = {
     "link to a heading": ("docs/a.md", "\n[a](contract.md#6-pages)", "`contract.md` has no heading #6-pages"),
     "link to a heading beside it": ("docs/a.md", "\n[a](#pages)", "`docs/a.md` has no heading #pages"),
     "folder": ("docs/a.md", "\n`app/views`", "`app/views` doesn't exist"),
-    "section": ("app/a.py", "x = 1\n# The contract,\n# section 10.", "docs/contract.md has no section 10"),
+    "section": ("app/a.py", "x = 1\n# The contract,\n# section 10.", "the contract has no section 10"),
     "one of two sections": ("docs/a.md", "\n[contract](contract.md), sections 5 and 6", "docs/contract.md has no section 6"),
-    "section of a test": ("app/a.py", '\n@spec("Contract 7 Pages", "rule")', "docs/contract.md has no section 7"),
-    "section in the contract": ("docs/contract.md", "\n## 5. Webhooks\n(section 11)", "docs/contract.md has no section 11"),
+    "section of the other page": ("docs/a.md", "\n[contract](contract.md), section 8", "docs/contract.md has no section 8"),
+    "section of a test": ("app/a.py", '\n@spec("Contract 7 Pages", "rule")', "the contract has no section 7"),
+    "section in the contract": ("docs/contract.md", "\n## 5. Webhooks\n(section 8)", "docs/contract.md has no section 8"),
 }  # fmt: skip
 
 
@@ -117,9 +119,9 @@ def test_path_or_section_that_does_not_exist_is_found(
 
 def test_paths_and_sections_that_exist_or_are_of_others_are_left_out(contract: Path) -> None:
     """A path may begin at any folder; URLs, files that a run makes, and sections of standards aren't ours."""
-    text = "`static/css/a.css` `app/static` `css/a.css` `cart/` `/app/no.html` `build/a.md` contract, section 5; RFC 6749, section 6\n"
+    text = "`static/css/a.css` `app/static` `css/a.css` `cart/` `/app/no.html` `build/a.md` contract, section 5; contract, section 8; RFC 6749, section 6\n"
     text += "## A `b` *c*\n[a](contract.md#5-webhooks) [b](#a-b-c) [c](https://a.example/b.md) [d](/docs/)\n```\n[e](f.md)\n```\n"
-    assert not list(prose.dangling(["docs/contract.md", write(contract, "docs/a.md", text)]))
+    assert not list(prose.dangling([*prose.CONTRACT, write(contract, "docs/a.md", text)]))
 
 
 def test_named_area_alone_is_checked(contract: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
