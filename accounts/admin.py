@@ -77,7 +77,7 @@ class ReadOnlyInline(admin.TabularInline):
 
 
 class StaffInline(ReadOnlyInline):
-    """Who works in a store, and who is invited."""
+    """The people who work in a store, and those who are invited."""
 
     model = Staff
     verbose_name_plural = "staff, and who is invited"

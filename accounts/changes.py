@@ -1,6 +1,6 @@
 """Writes changes of people's rights, of groups and of permissions into the security log, by whichever door they come.
 
-Changes of a person in the administration are written, too. Who did it is the person of the current request.
+Changes of a person in the administration are written, too. They are by the person of the current request.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Who wants which mail: the one place that knows. Mails about an account itself are always sent."""
+"""The mails that each person wants: the one place that knows. Mails about an account itself are always sent."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final

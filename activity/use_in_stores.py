@@ -1,4 +1,4 @@
-"""Which of its permissions an app uses, for people who decide about it. What was seen in stores, never a promise."""
+"""Which of its permissions an app uses, for people who decide about it. It shows use that was seen in stores, never a promise."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

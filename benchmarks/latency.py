@@ -135,7 +135,7 @@ def first_arrivals(options: Options) -> dict[str, float]:
 def latencies(
     webhook_ids: Sequence[UUID], committed: dict[str, float], arrived: dict[str, float], ended: float
 ) -> Latencies:
-    """What has not come counts with the time that it has waited at least."""
+    """A delivery that has not come counts with the time that it has waited at least."""
     rows = Delivery.objects.filter(webhook_id__in=webhook_ids).values_list("id", "event_id")
     found = [(arrived.get(str(delivery)), committed.get(str(event))) for delivery, event in rows]
     return Latencies(

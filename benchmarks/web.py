@@ -42,7 +42,7 @@ class Server:
     def cost(self, requests: Sequence[bytes], expected: int = 200, settles: float = 0.0) -> Cost:
         """Send them all over a few connections, the next one when the answer to the last one is there.
 
-        What the worker does in the `settles` seconds after the last answer counts too.
+        The worker's time in the `settles` seconds after the last answer counts, too.
         Raises `Failed` for an answer of another status than expected.
         """
         before, sql_before = cpu_of(self._worker), cpu_of_sessions([self._process.name])

@@ -50,7 +50,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 def _not_ready(request: HttpRequest, away: list[str]) -> HttpResponse:
     unreached = [name for name in away if name not in REASONS]
     reasons = [f"Can't be reached right now: {', '.join(unreached)}."] if unreached else []
-    # What a database lacks is unknown while it is away.
+    # While a database is away, its missing migrations are unknown.
     reasons += [text for name, text in REASONS.items() if name in away and "database" not in away]
     code = "database_unreachable" if "database" in away else "unavailable"
     headers = {"Retry-After": str(RETRY_AFTER)}

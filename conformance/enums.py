@@ -2,7 +2,7 @@ from django.db import models
 
 
 class Sender(models.TextChoices):
-    """Who sends the requests of a run. Only those of the platform itself are evidence."""
+    """The senders of a run's requests. Only those of the platform itself are evidence."""
 
     PLATFORM = "PLATFORM", "The platform"
     WEEKLY = "WEEKLY", "The platform, each week"  # of what is listed, not of the working copy

@@ -18,7 +18,7 @@ from merchants.installed.app import InstalledApp
 
 RECENT: Final = timedelta(days=30)
 SHOWN: Final = 50
-# What the platform or an app did that the merchant should know. What a merchant did is in each app's history.
+# What the platform or an app did that the merchant should know. Acts of merchants are in each app's history.
 NEWS: Final = (
     HistoryKind.NEEDS_RECONSENT,
     HistoryKind.SCOPES_REMOVED,

@@ -1,7 +1,7 @@
 """What every page of a store shows of its apps: how many things need attention, who asks for permissions, and the apps' own pages.
 
-Reading and judging all apps takes longer than most pages, so the result is kept for ten seconds, for a store by its id. What a person
-does shows at once: `changed` has all of the next ten seconds' pages read again. Every form that is sent in the store's area calls it, and so does an
+Reading and judging all apps takes longer than most pages, so the result is kept for ten seconds, for a store by its id. Each act of a
+person shows at once: `changed` has all of the next ten seconds' pages read again. Every form that is sent in the store's area calls it, and so does an
 install, a change of its terms, or its end, wherever it came from. On a sandbox store nothing is kept, since its developer changes
 the app in the portal and by the API. All else, such as a webhook that begins to fail, shows at most ten seconds later.
 """

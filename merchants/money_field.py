@@ -27,7 +27,7 @@ class MoneyField(forms.Field):
         self.places = decimals(currency)
 
     def prepare_value(self, value: Any) -> Any:
-        """What the page shows of minor units; what was typed stays."""
+        """The text that the page shows for minor units; typed text stays."""
         if isinstance(value, int):
             return f"{Decimal(value).scaleb(-self.places):.{self.places}f}"
         return value

@@ -73,7 +73,7 @@ class OrderChangeKind(models.TextChoices):
 
 
 class ActorKind(models.TextChoices):
-    """Who changed something in a store."""
+    """The kinds of authors of a change in a store."""
 
     MERCHANT = "MERCHANT", "Merchant"
     APP = "APP", "App"

@@ -18,7 +18,7 @@ from stores.models import Order, Payment
 
 _OWED: Final = (PaymentStatus.PENDING, PaymentStatus.FAILED, PaymentStatus.EXPIRED)
 
-# What the merchant collects counts as paid once the customer has received it. Both are for orders joined with their payment.
+# Money that the merchant collects counts as paid once the customer has received it. Both are for orders joined with their payment.
 PAID: Final = Q(payment__status=PaymentStatus.COMPLETED) | Q(
     payment__isnull=True, status=OrderStatus.DELIVERED
 )

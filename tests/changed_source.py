@@ -12,7 +12,7 @@ from typing import Any
 def functions_of(changed: str | bytes, *, source: str | bytes, module: ModuleType) -> Iterator[None]:
     """Within the block, the functions and methods of the module that differ have their code from `changed`.
 
-    What ran when the module was imported stays as it is: constants, decorators, defaults of parameters.
+    Code that ran when the module was imported stays as it is: constants, decorators, defaults of parameters.
     """
     before, after = (_functions(compile(text, module.__name__, "exec")) for text in (source, changed))
     pairs = [(old, new) for old, new in zip(before, after, strict=True) if _body(old) != _body(new)]

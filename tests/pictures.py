@@ -10,7 +10,7 @@ from PIL import Image
 
 
 def picture(kind: str = "PNG", size: tuple[int, int] = (32, 32), mode: str = "RGB", **options: Any) -> bytes:
-    """A picture of one colour."""
+    """A picture of one color."""
     written = BytesIO()
     Image.new(mode, size, 120).save(written, kind, **options)
     return written.getvalue()

@@ -448,7 +448,7 @@ class WholeLife:
         assert events == ["order.created", "order.status_changed", "order.created", "payment.completed"]
 
     def _app_is_paused(self) -> None:
-        """What happens meanwhile is sent afterwards."""
+        """Events meanwhile are sent afterwards."""
         self.merchant.app_page(self.store)
         self.merchant.browser.press("Pause")
         assert {answer.status_code for answer in self.api.everywhere("/app-api/products")} == {403}

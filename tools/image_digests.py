@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = ("deploy/Dockerfile", "deploy/compose.yaml")
-# With a version and without a digest. What we build ourselves has none.
+# With a version and without a digest. An image that we build ourselves has none.
 UNPINNED = re.compile(r"^(?P<before>FROM | *image: )(?P<image>[\w./-]+:[\w.-]+)(?=\s|$)", re.MULTILINE)
 
 

@@ -50,6 +50,7 @@ ARCHAIC = "found in old and legal texts"
 RIDDLE = "leaves the reader to guess what is meant"
 FOREIGN = "means something else in everyday English"
 ONE_WORD = "one word for one thing"
+ONE_SPELLING = "one spelling"
 
 PHRASES = (
     Phrase("who(?:m|so)?ever", "anyone who, the person who", ARCHAIC),
@@ -77,6 +78,8 @@ PHRASES = (
     Phrase("take the \\w+ from a file", "upload a file", FOREIGN),
     Phrase("un?ticked|ticked|un?tick (?:the|a|all|every|those)", "selected, select", ONE_WORD),
     Phrase("sen(?:d|ds|t|ding) (?:\\w+ )?again", "resend, resent; of requests: retry", ONE_WORD),
+    Phrase("(?:behaviour|colour|grey|judgement|labell(?:ed|ing)|licence|catalogue(?!\\.\\w)|(?:critic|recogn|organ|serial|normal|initial)is(?:e[ds]?|ing|ation))s?", "behavior, color, gray, judgment, labeled, license, catalog, -ize", ONE_SPELLING),
+    Phrase("cancel(?:ed|ing)(?! statement)", "cancelled, cancelling, as the API writes it", ONE_SPELLING),
     Phrase("present (?=(?:token|secret|name|permission|manifest|version|state|value|price|total|setting|one)s?\\b)", "current", ONE_WORD),
     Phrase("(?:sandbox|test) shops?", "sandbox store", ONE_WORD),
     Phrase("(?<![-/])shops?(?!-)", "store", ONE_WORD, FOR_USERS),
@@ -88,6 +91,11 @@ MAX_WORDS = 30  # of a sentence in a guide
 BEGIN_WITH_A_NOUN = "begin with a noun: the app that, the person who"
 # Begins with a relative clause. A question does, too, and a heading in bold.
 NO_NOUN = re.compile(r"(?!\*\*[^*]+\*\*$)[-*\d. ]*(?:Who|What)\b(?! to\b)[^?]*\Z")
+
+# The same in comments and docstrings. A title ("What an app may do.") may begin with What, a sentence after another one may not.
+NO_NOUN_IN_CODE = re.compile(
+    r"""(?:[.!?][)"”’*_`]*(?:\s+|\n *(?:\#|//) *)|(?:\"{3}|\#|//|/\*) ?(?=Who\b))((?:Who|What)\b(?! to\b)[^.?!]*)(?:[.!]|\Z|(?=\"))"""
+)
 
 # A name with a known suffix, or a folder. It may lack the folders at its start: `css/charts.css`.
 PATH = re.compile(
@@ -136,6 +144,10 @@ def check(name: str) -> Iterator[str]:
         for match in phrase.pattern.finditer(prose):
             found = " ".join(match[0].split())
             yield f'{name}:{line_of(match)}: "{found}": write {phrase.instead} ({phrase.reason})'
+    if PurePath(name).suffix not in (".html", ".md", ".txt"):
+        for match in NO_NOUN_IN_CODE.finditer(prose):
+            first = " ".join(match[1].split()[:6])
+            yield f'{name}:{line_of(match, 1)}: "{first} …": {BEGIN_WITH_A_NOUN}'
     if GUIDES.fullmatch(name):
         for sentence in sentences(text):
             first = " ".join(text[slice(*sentence.span())].split()[:6])
@@ -200,8 +212,8 @@ def is_lost(path: str, tree: str) -> bool:
     return is_ours and not NOT_OURS.match(path) and f"/{path}" not in tree
 
 
-def line_of(match: re.Match[str]) -> int:
-    return match.string.count("\n", 0, match.start()) + 1
+def line_of(match: re.Match[str], group: int = 0) -> int:
+    return match.string.count("\n", 0, match.start(group)) + 1
 
 
 # A reader returns the text with everything but prose blank, so that lines stay where they are.

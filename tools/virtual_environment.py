@@ -1,6 +1,6 @@
 """Makes the virtual environment of `make`, of this Python: `python3 -m tools.virtual_environment .venv`.
 
-What is in its place goes first, since it may be of another Python, or have failed halfway. One that works and is of this Python stays.
+Anything in its place goes first, since it may be of another Python, or have failed halfway. One that works and is of this Python stays.
 Also read by Pythons that are too old for the rest, so that they say so.
 """
 

@@ -128,7 +128,7 @@ UNNAMEABLE: dict[str, str] = {
     "app.uninstalled": "it is internal. business.data_erasure notifies your app of an uninstall.",
 }
 
-# The names that a registration may list, in the catalogue's order.
+# The names that a registration may list, in the catalog's order.
 SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in EVENTS if name in NAMEABLE_EVENTS)
 
 
@@ -138,6 +138,6 @@ def without_scope(events: Iterable[str], scopes: Sequence[str]) -> list[str]:
 
 
 def allowed_by(scopes: Sequence[str]) -> list[str]:
-    """Every event that an app with these scopes may register for and receive, in the catalogue's order."""
+    """Every event that an app with these scopes may register for and receive, in the catalog's order."""
     withheld = set(without_scope(SUBSCRIBABLE, scopes))
     return [name for name in SUBSCRIBABLE if name not in withheld]

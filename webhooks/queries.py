@@ -50,7 +50,7 @@ CUSTOMER_ERASED: Final = Coded(
     code="customer_erased",
 )
 PAUSED: Final = Coded(
-    "The store has paused the app. What is held is sent when the store resumes it.", code="held_while_paused"
+    "The store has paused the app. Held deliveries are sent when the store resumes it.", code="held_while_paused"
 )
 
 
@@ -226,7 +226,7 @@ class RepeatedUrl:
     """Events that several active webhooks of an installation send to the same URL."""
 
     url: str
-    events: tuple[str, ...]  # in the catalogue's order
+    events: tuple[str, ...]  # in the catalog's order
 
 
 def repeats(installations: Iterable[Installation]) -> list[RepeatedUrl]:

@@ -1,4 +1,4 @@
-"""Who calls the developer API (contract section 2): a person with the role DEVELOPER, by JWT or developer token."""
+"""The caller of the developer API (contract section 2): a person with the role DEVELOPER, by JWT or developer token."""
 
 from collections.abc import Mapping
 

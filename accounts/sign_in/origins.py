@@ -1,4 +1,4 @@
-"""Where a request comes from, as people recognise it: a device and a network."""
+"""Where a request comes from, as people recognize it: a device and a network."""
 
 from functools import lru_cache
 from typing import NamedTuple

@@ -180,7 +180,7 @@ def _their_healthy(options: Options, peer: Peer) -> Turn:
 
 
 def _published(options: Options, running: Peering) -> Latencies:
-    """Those of the endpoints that don't hang, which have the even numbers. What has not come counts with the time it has waited."""
+    """Those of the endpoints that don't hang, which have the even numbers. A request that has not come counts with the time it has waited."""
     with running.working():
         running.warm_up()
         events = running.publish(RATE, _seconds(options))

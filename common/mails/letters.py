@@ -17,7 +17,7 @@ PLATFORM: Final = "Extension Platform"
 
 @dataclass(frozen=True, slots=True)
 class LetterFrame:
-    """Who the mail is from. Colors are pairs, for light and for dark; `logo` is the one thing that the HTML body loads."""
+    """The sender of the mail. Colors are pairs, for light and for dark; `logo` is the one thing that the HTML body loads."""
 
     name: str
     url: str

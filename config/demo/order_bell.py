@@ -41,7 +41,7 @@ SCREENSHOT = settings.BASE_DIR / "docs" / "images" / "sample-app.png"
 LONG_DESCRIPTION = """Order Bell is the sample app of this platform. It uses everything that an app can do in a store:
 
 - its page lists each webhook as it arrives, with its signature checked
-- **Recent orders** is a block for your pages, with a title and a colour of your choice
+- **Recent orders** is a block for your pages, with a title and a color of your choice
 - a line at the top of every page, and a bell in the corner
 - at checkout, a way to pay, and answers about orders, discounts and delivery prices
 

@@ -1,4 +1,4 @@
-"""Pages of the site itself: theme, licences, security.txt and the answer to an unknown path."""
+"""Pages of the site itself: theme, licenses, security.txt and the answer to an unknown path."""
 
 import json
 from functools import cache
@@ -42,7 +42,7 @@ def theme(request: HttpRequest) -> HttpResponse:
 
 @cache
 def vendored() -> list[dict[str, Any]]:
-    """Third-party files that the site serves, by package, with the text of their licence."""
+    """Third-party files that the site serves, by package, with the text of their license."""
     folder = settings.BASE_DIR / "static" / "vendor"
     packages: dict[tuple[str, str], dict[str, Any]] = {}
     for entry in json.loads((folder / "manifest.json").read_text()):

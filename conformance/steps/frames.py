@@ -226,7 +226,7 @@ class _Reading:
         self._state["frames"] = self._known | {"scripts": self._next}
 
     def _follow(self, base: str, source: str) -> None:
-        """Scripts of the app's own server. What others serve, such as our library, isn't the app's code."""
+        """Scripts of the app's own server. A script that others serve, such as our library, isn't the app's code."""
         url, seen = joined(base, source), self._known["seen"]
         if url and urlsplit(url)[:2] == urlsplit(base)[:2] and url not in seen and len(seen) < MAX_SCRIPTS:
             seen.append(url)

@@ -75,7 +75,7 @@ class WebhookSignatures(Step):
 
 
 class Repeat(Step):
-    """The first delivery again, under the same id. What an app does with it shows in the store, or not at all."""
+    """The first delivery again, under the same id. The app's work with it shows in the store, or not at all."""
 
     def prepare(self, subject: Subject) -> Iterable[Probe]:
         if subject.webhook is None:

@@ -156,7 +156,7 @@ CHECKS: Final = (
     Check("Webhook URL", _of_app(webhook_url)),
     Check("Pictures", _of_app(pictures)),
 )
-"""In the page's order. What the app's server does is tried by `conformance`, after these (`check_runs`)."""
+"""In the page's order. The app's server is tried by `conformance`, after these (`check_runs`)."""
 
 
 def are_running(submission: Submission) -> bool:

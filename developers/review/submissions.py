@@ -84,7 +84,7 @@ def content_of(submission: Submission) -> SubmittedContent:
 
 
 def _version_before(version: AppVersion) -> AppVersion | None:
-    """What stores ran before: one that was taken back is gone."""
+    """The version that stores ran before: one that was taken back is gone."""
     return kept_versions(version.app_id).filter(number__lt=version.number).first()
 
 

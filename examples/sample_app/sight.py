@@ -1,4 +1,4 @@
-"""Who looks. A browser sees the stores that it has shown to be its own, and no others.
+"""The person who looks. A browser sees the stores that it has shown to be its own, and no others.
 
 It does so by an install that began in it, by an access token, or by the session token of the admin page. The browser's session,
 which this app signs, keeps their installations.

@@ -5,7 +5,7 @@ merchant for them. Scopes that are no longer approved are removed from the grant
 bring them back without asking. Stores that are asked for nothing more count as agreed to the new version, to keep versions in
 use few; so what a version dropped is asked for again when a later one brings it back.
 
-What a store runs is one column, `Installation.runs`. After an approval for all stores, and after a version was taken back, it is written first,
+The version that a store runs is one column, `Installation.runs`. After an approval for all stores, and after a version was taken back, it is written first,
 in large batches that change nothing else. A release in steps (contract, section 10) is followed at each of its steps: the stores of
 the step come in. Other stores only lose the scopes that the version removes.
 

@@ -165,7 +165,7 @@ class App(AppFields, AbstractApplication):
         null=True,
         blank=True,
         editable=False,
-        help_text="When a version was last taken back. What was saved before waits for the next version.",
+        help_text="When a version was last taken back. Manifests that were saved before wait for the next version.",
     )
     suspended_at = models.DateTimeField(null=True, blank=True)
     suspension_reason = models.CharField(max_length=500, blank=True)

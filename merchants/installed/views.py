@@ -162,7 +162,7 @@ def grants_of(installation: Installation, entries: Mapping[str, HistoryEntry]) -
 
 
 class ControlsForm(EditForm):
-    """One switch for each capability, labelled with its sentence. A part that came after the page was loaded stays as it is."""
+    """One switch for each capability, labeled with its sentence. A part that came after the page was loaded stays as it is."""
 
     def __init__(self, controls: Controls, data: QueryDict | None = None) -> None:
         super().__init__(data)

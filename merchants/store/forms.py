@@ -86,7 +86,7 @@ class StoreForm(_AboutStore, EditForm):
     locale = forms.ChoiceField(
         label="Language",
         required=False,
-        help_text="In which your store and its mails speak to shoppers. What you wrote stays as it is.",
+        help_text="In which your store and its mails speak to shoppers. Your own texts stay as they are.",
     )
     timezone = LongChoiceField(
         label="Time zone",

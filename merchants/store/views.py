@@ -112,7 +112,7 @@ def _save(request: MerchantRequest, form: StoreForm) -> HttpResponse:
 def home(request: MerchantRequest) -> HttpResponse:
     """What needs attention, the sales of the last days (`days`: 7, 30 or 90), the newest orders, and apps.
 
-    Who only works with orders begins at these.
+    People who only work with orders begin at these.
     """
     if not request.manages:
         return redirect("merchants:orders")
@@ -169,7 +169,7 @@ def business_switch(request: MerchantRequest) -> HttpResponse:
 class MerchantNoticesForm(NoticesForm):
     """The person's mails about apps, and how often each kind of notice about their stores is mailed.
 
-    Who doesn't manage the store chooses what is about its orders and reviews.
+    Staff who don't manage the store choose notices about its orders and reviews.
     """
 
     def __init__(self, data: Any, *, user: User, manages: bool) -> None:

@@ -91,7 +91,7 @@ function covers(expected, origin) {
   return origin === before + store + after && /^[a-z0-9-]+$/.test(store);
 }
 
-// What blocks say is no secret, and which store is around them they need not know: it may go to any.
+// Messages of blocks are no secrets, and blocks need not know the store around them: a message may go to any.
 function send(message) {
   window.parent.postMessage(message, "*");
 }

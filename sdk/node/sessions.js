@@ -1,4 +1,4 @@
-// Who is looking at an admin page. The page's message could be forged in the browser; its session token can't.
+// The person who looks at an admin page. The page's message could be forged in the browser; its session token can't.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 

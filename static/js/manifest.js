@@ -13,7 +13,7 @@ const colors = HighlightStyle.define([
   { tag: [tags.separator, tags.squareBracket, tags.brace], class: "cm-mark" },
 ]);
 
-// The site's colours, which adapt to the dark theme by themselves.
+// The site's colors, which adapt to the dark theme by themselves.
 const look = EditorView.theme({
   "&": {
     maxHeight: "70vh",

@@ -1,4 +1,4 @@
-// Behaviour for every page. Each part finds its elements by a data attribute, and pages work without it.
+// Behavior for every page. Each part finds its elements by a data attribute, and pages work without it.
 import { announce } from "./announce.js";
 
 document.documentElement.dataset.scripted = "";

@@ -129,7 +129,7 @@ def _naming(words: Words, *columns: str) -> Callable[[Any], dict[str, str]]:
 
 
 def _blank_log_of_admin(copies: Copies) -> None:
-    """What a review was called there had its author's name in earlier versions."""
+    """The name of a review there had its author's name in earlier versions."""
     for model, ids in ((Order, copies.order_ids), (Review, copies.review_ids)):
         named = LogEntry.objects.filter(
             content_type=ContentType.objects.get_for_model(model), object_id__in=list(map(str, ids))

@@ -16,7 +16,7 @@ from stores.models import Order, OrderChange, OrderHookPart
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who changes an order. `id` is a person's or an app's."""
+    """The author of a change of an order. `id` is a person's or an app's."""
 
     kind: ActorKind
     id: UUID | None = None

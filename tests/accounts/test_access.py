@@ -1,4 +1,4 @@
-"""What a person may do with a store is decided in one place: nothing else compares the owner of a business with anybody."""
+"""The rights of a person in a store are decided in one place: nothing else compares the owner of a business with anybody."""
 
 import pytest
 

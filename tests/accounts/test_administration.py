@@ -37,7 +37,7 @@ def browser(client: Client, ada: User, settings: Any) -> Client:
 
 
 def patterns(found: list[Any], before: str = "/admin/") -> Iterator[tuple[str | None, str]]:
-    """The name and an address of each page. What is looked up doesn't exist, since the proof comes first."""
+    """The name and an address of each page. The rows that are looked up don't exist, since the proof comes first."""
     for each in found:
         route = before + str(each.pattern)
         if isinstance(each, URLResolver):

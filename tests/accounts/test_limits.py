@@ -134,7 +134,7 @@ def test_delays_grow(client: Client, dana: User) -> None:
 
 @pytest.mark.long
 def test_slow_guesses_are_delayed_too(client: Client, dana: User) -> None:
-    """Who stays below the limit of each window gets longer windows all the same."""
+    """A guesser who stays below the limit of each window gets longer windows all the same."""
     with time_machine.travel(NOON, tick=False) as clock:
         got_through = 0
         for _ in range(20):

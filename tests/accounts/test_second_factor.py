@@ -133,7 +133,7 @@ def test_wrong_codes_are_mailed_once(dana: User) -> None:
 
 @pytest.mark.long
 def test_codes_of_a_proof_count_too(client: Client, dana: User, app: App, settings: Any) -> None:
-    """Who has somebody's session would guess there."""
+    """A thief of a session would guess there."""
     settings.STEP_UP = True
     secret = set_up_app(dana)
     client.force_login(dana)

@@ -1,4 +1,4 @@
-"""Who is let in, and what everybody else hears."""
+"""The callers who are let in, and the errors of all others."""
 
 import gzip
 from collections.abc import Callable

@@ -241,7 +241,7 @@ def test_event_committed_while_a_page_is_read_comes_once(
 
 @pytest.mark.postgres
 def test_numbers_that_a_crash_gives_again_hide_no_event(api: Client, sandbox: Business) -> None:
-    """What read an empty page right before the crash had seen a later number than the first event after it gets."""
+    """A reader that read an empty page right before the crash had seen a later number than the first event after it gets."""
     publish(sandbox, "order.created")
     Event.objects.update(
         position=current_horizon() - 10

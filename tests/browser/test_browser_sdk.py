@@ -37,7 +37,7 @@ def test_block_without_the_origin_of_stores_says_so_and_breaks_nothing(
     page.goto(app_site.url.replace("localhost", "127.0.0.1") + "/around")
     frame = page.frames[1]
     frame.wait_for_function("window.block")
-    # What the page around answered has arrived once a later message has.
+    # The answer of the page around has arrived once a later message has.
     frame.evaluate(
         "new Promise((done) => { addEventListener('message', done); window.block.resize(100); })",
     )

@@ -24,7 +24,7 @@ SCHEMA = {
     "type": "object",
     "properties": {
         "title": {"type": "string", "title": "Title", "default": "Stars", "maxLength": 20},
-        "colour": {"type": "string", "format": "color", "title": "Colour", "default": "#112233"},
+        "colour": {"type": "string", "format": "color", "title": "Color", "default": "#112233"},
     },
 }
 
@@ -177,7 +177,7 @@ def test_text_of_the_page_is_edited_beside_its_blocks(
 def test_text_looks_as_it_will_while_it_is_written(
     merchant: NewPage, shop: Business, about: SitePage
 ) -> None:
-    """What is kept is Markdown. A picture is uploaded where the cursor is."""
+    """The page keeps Markdown. A picture is uploaded where the cursor is."""
     page = merchant()
     page.goto(f"/merchant/pages/{about.pk}/edit/")
     text = page.get_by_role("textbox", name="Text")

@@ -1,4 +1,4 @@
-"""What people typed in several lines is shown as they typed it: each line for itself, and in the direction of its own letters
+"""Text of several lines is shown as they typed it: each line for itself, and in the direction of its own letters
 (contract, section 15). Measured by the places of the letters.
 """
 

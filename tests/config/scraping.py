@@ -14,7 +14,7 @@ TOKEN = "a token for the metrics"
 
 @pytest.fixture
 def operator(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Client:
-    """Who reads the figures of this process and the shared ones, as in the demo, which has all in one process."""
+    """The reader of the figures of this process and the shared ones, as in the demo, which has all in one process."""
     settings.METRICS_TOKEN = TOKEN
     show_everything(monkeypatch)
     return Client(headers={"Authorization": f"Bearer {TOKEN}"})

@@ -1,4 +1,4 @@
-"""Who receives a mail about a crash, with what in it, and how often."""
+"""The people who receive a mail about a crash, its contents, and how often it comes."""
 
 import logging
 from importlib import import_module

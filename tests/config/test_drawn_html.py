@@ -1,4 +1,4 @@
-"""Where scripts make elements of text. What people typed goes through `textContent`, or comes as HTML that a template has escaped.
+"""Where scripts make elements of text. Text that people typed goes through `textContent`, or comes as HTML that a template has escaped.
 
 A new place needs a row here, which says what it draws, and a test that gives it markup.
 """

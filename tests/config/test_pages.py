@@ -1,4 +1,4 @@
-"""The site's own pages: front page, theme, licences, style guide, and errors."""
+"""The site's own pages: front page, theme, licenses, style guide, and errors."""
 
 import re
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_refused_and_missing_pages_keep_account_theme_and_footer(client: Client,
         assert response.status_code == status
         assert 'data-theme="dark"' in page
         assert "Account of </span>" in page
-        assert "Licences" in page
+        assert "Licenses" in page
         assert f'<input type="hidden" name="next" value="{path}">' in page
         assert "Sign in as another person" in page
     client.logout()

@@ -1,4 +1,4 @@
-"""Vendored files are listed, changed only as the list says, and under a licence that fits ours."""
+"""Vendored files are listed, changed only as the list says, and under a license that fits ours."""
 
 import hashlib
 import json

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.long]
 SIGN_INS = ("developer@example.com", "merchant@example.com", "reviewer@example.com")
 
 
-# What happened in the month depends on its weekdays.
+# The events of the month depend on its weekdays.
 TUESDAY = datetime(2026, 11, 24, 12, tzinfo=UTC)
 
 

@@ -1,6 +1,6 @@
 """Runs a command under the restrictions of system calls that a unit has: `restricted.py UNIT COMMAND…`.
 
-`unit_settings` reads a unit as systemd does, with the file that all units share. What systemd does by other means (folders, users,
+`unit_settings` reads a unit as systemd does, with the file that all units share. The protections that systemd has by other means (folders, users,
 capabilities) is in `tests.deploy.isolation`.
 """
 

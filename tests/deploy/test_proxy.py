@@ -375,7 +375,7 @@ def test_json_of_3_mb_is_judged_by_the_web_server(proxy: Proxy) -> None:
 
 
 def test_full_disk_of_the_proxy_is_a_503_for_what_needs_it(tmp_path: Path) -> None:
-    """Large bodies are on its disk until they are sent on. What is small doesn't need it, and neither does a log line."""
+    """Large bodies are on its disk until they are sent on. A small body doesn't need it, and neither does a log line."""
     with Disk(tmp_path / "disk", megabytes=8) as disk, Receiver() as web, skipped_if_missing():
         port = free_port()
         url = f"http://127.0.0.1:{port}"

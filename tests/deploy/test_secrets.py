@@ -95,7 +95,7 @@ GUIDES_OF_OPERATORS = (
     "upgrading",
     "runbooks",
 )
-# What a shell does by itself, or sets. All else is a process whose arguments `ps` shows.
+# Words of a shell itself. All else is a process whose arguments `ps` shows.
 OF_THE_SHELL = re.compile(
     r"^\s*(for .*do )?(echo|printf|export|read|test|\[|[A-Z_]+=\S*( [A-Z_]+=\S*)*( +#.*)?$)"
 )

@@ -139,7 +139,7 @@ class FakePlatform:
         return requests.post(f"{app_url}/webhooks/hooks", data=body, headers=headers, timeout=5)
 
     def session_token(self, token: str, **claims: Any) -> str:
-        """Who is looking at an admin page, as the contract's section 6 says: a JWT, written out by hand.
+        """The person who looks at an admin page, as the contract's section 6 says: a JWT, written out by hand.
 
         ``claims`` bend it; ``secret`` and ``alg`` the signature.
         """

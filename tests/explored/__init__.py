@@ -4,6 +4,6 @@ Two real dispatchers execute their real statements in sessions of their own, und
 each statement, answer and start a schedule may have something unusual happen (`schedules`) in a small scene (`scenes`). A run
 (`runs`) is held to `rules`; `explorer` replaces time and makes the runs, and `search` makes schedules and shrinks one that breaks a rule.
 
-What this can't see is below the statements: sockets, TLS, name look-ups, the memory that an answer takes, and real processes and
+Its blind spot is below the statements: sockets, TLS, name look-ups, the memory that an answer takes, and real processes and
 disks. tests/faults has these.
 """

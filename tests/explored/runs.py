@@ -117,7 +117,7 @@ class Run:
             self.turns.append(Turn(self.now - START, who, [what]))
 
     def committed(self, seat: Seat, verb: str, rows: list[Any] | None = None) -> None:
-        """A dispatcher's commit. What it broke ends the run."""
+        """A dispatcher's commit. A rule that it broke ends the run."""
         if verb in ("looks", "prepares", "beats"):
             return
         before, after = self.book.rows, _by_id(self.read(ROWS)) if rows is None else _by_id(rows)

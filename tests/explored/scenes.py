@@ -71,7 +71,7 @@ class Scene:
         Endpoint.objects.bulk_create(
             Endpoint(id=webhooks[at].endpoint, pace=pace) for at, pace in paces.items()
         )
-        # Dana listens for her app on her own sandbox store. What is for other stores is none of hers.
+        # Dana listens for her app on her own sandbox store. Deliveries for other stores are none of hers.
         person, seen_at = self.app.developer, now + timedelta(days=1)
         DispatcherSlot.objects.create(
             app=self.app, person=person, process="listener", is_claiming=False, seen_at=seen_at

@@ -1,4 +1,4 @@
-"""The search: depth first up to a bound of deviations, then at random by a seed. What it finds is shrunk."""
+"""The search: depth first up to a bound of deviations, then at random by a seed. A schedule that it finds is shrunk."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest

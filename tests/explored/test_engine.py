@@ -24,7 +24,7 @@ WITHIN, STEPS = 1000, 12
 
 # They broke a rule once.
 MENDED: Final = (
-    # What was claimed long after the heartbeat was sent without a look whether others had freed it.
+    # A delivery that was claimed long after the heartbeat was sent without a look whether others had freed it.
     "two endpoints; A records 1: stops for 3 s; A prepares 2: stops for 2 s",
     # A claim that was lost kept its lease, because an earlier claim of the same delivery was in flight.
     "one endpoint; host-1 answers 1: nothing within 10 s; A beats 2: the app is paused and resumed; A prepares 2: loses its session after",

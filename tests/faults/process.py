@@ -9,7 +9,7 @@ FAULT_CONSTANTS  JSON `{"module:NAME": seconds}`: constants that would make a te
 FAULT_HURRY      how many times more often the tasks run that are scheduled by seconds; the worker logs each that is done
 FAULT_CLOCK      seconds that this process's clock is ahead
 FAULT_NAMES      JSON `{name: {"answers": [[address, ...], ...], "delay": seconds}}`, in place of DNS for these names:
-                 each look-up gets the next answer, and all later ones the last. Who is not root can't point the
+                 each look-up gets the next answer, and all later ones the last. A user who isn't root can't point the
                  system's resolver elsewhere
 FAULT_CONNECTS   a file to which every address is written that this process connects to; connections that would
                  leave the machine are refused

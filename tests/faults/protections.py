@@ -189,7 +189,7 @@ PROTECTIONS: Final = {
         "        if self._sent and not self._was_opened:\n",
         "        if self._sent:\n            self._deadline = 0.0\n",
     ),
-    "judgement at each attempt": Change(
+    "judgment at each attempt": Change(
         "webhooks.engine.preparation", "if not may_receive(webhook, event.type):", "if False:"
     ),
     "erasure after the end": Change(

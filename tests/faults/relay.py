@@ -1,6 +1,6 @@
 """Passes TCP connections on: `python relay.py LISTEN_ADDRESS:PORT TARGET_ADDRESS:PORT`.
 
-What listens on the loopback interface of one machine becomes reachable from another.
+A server on the loopback interface of one machine becomes reachable from another.
 """
 
 import asyncio

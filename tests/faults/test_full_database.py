@@ -121,7 +121,7 @@ def test_postgres_that_its_full_disk_ends_has_kept_what_was_accepted(
     installation: Installation,
     sandbox: Business,
 ) -> None:
-    """Its log (WAL) needs another file. What started it would start it again, until there is room."""
+    """Its log (WAL) needs another file. Its supervisor would start it again, until there is room."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     running = [processes.deliver(), processes.web(port)]

@@ -32,7 +32,7 @@ def installed_for(dana: User, sandbox: Business, **fields: str) -> Installation:
     return factories.installation(factories.app(dana, **fields), sandbox)
 
 
-@pytest.mark.fault(19, "judgement at each attempt")
+@pytest.mark.fault(19, "judgment at each attempt")
 def test_retry_that_waits_meets_what_has_changed_meanwhile(
     processes: Processes,
     dana: User,

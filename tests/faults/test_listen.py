@@ -66,7 +66,7 @@ class Command:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        # What runs in the background may ignore it, and would hand that on.
+        # A process in the background may ignore it, and would hand that on.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         with self._log.open("wb") as target:
             self._process = subprocess.Popen(
@@ -229,7 +229,7 @@ def test_requests_by_the_listener_are_those_of_the_network(scene: Scene) -> None
 
 
 def lines(request: ReceivedRequest) -> list[tuple[str, str]]:
-    """The request's first line and headers. What differs in each attempt is without value."""
+    """The request's first line and headers. Headers that differ in each attempt have no value here."""
     first, *rest = request.head.decode().rstrip().split("\r\n")
     headers = [(name, value) for name, _, value in (line.partition(": ") for line in rest)]
     return [(first, "")] + [

@@ -218,7 +218,7 @@ def test_removed_scope_is_lost_without_asking(app: App, shop: Business) -> None:
 
 @pytest.mark.spec("Contract 3 OAuth", RECONSENT)
 def test_scope_that_comes_back_is_asked_for_anew(app: App, shop: Business) -> None:
-    """What an earlier approval took away was agreed to once, and is not any more."""
+    """A scope that an earlier approval took away was agreed to once, and is not any more."""
     approve(app, "read_products", "read_orders", at=NOW - timedelta(days=2))
     install = installed(app, shop, "read_products", "read_orders")
     follow(version=approve(app, "read_products"), now=NOW)

@@ -285,7 +285,7 @@ def test_approval_that_adds_no_scopes_needs_no_consent_to_those_left_out(app: Ap
 def test_narrowed_consent_that_an_approval_overtook_is_still_asked_once_that_is_followed(
     app: App, mira: User
 ) -> None:
-    """What the approval added was not there to be left out; what the consent left out stays so."""
+    """A scope that the approval added was not there to be left out; one that the consent left out stays so."""
     factories.approve(app, scopes=TWO)
     code = code_for(mira, app, scope="read_products")
     version = factories.approve(app, scopes=[*TWO, "read_pages"])

@@ -118,7 +118,7 @@ class Life:
         return self.earlier
 
     def offered(self, each: Install) -> frozenset[str]:
-        """What its merchant may grant. What the newest version doesn't have is lost everywhere."""
+        """What its merchant may grant. A scope that the newest version doesn't have is lost everywhere."""
         return self.version_of(each).copy.scopes & self.newest.copy.scopes
 
     def lacking(self, each: Install) -> frozenset[str]:

@@ -44,7 +44,7 @@ SHOWN: dict[str, list[Step]] = {
         ("version_with_parts", "a", "two", False), ("move_release", "back"),
     ],
     "switches of a store": [("switch", "mira", "script")],
-    "judgement at each attempt": [
+    "judgment at each attempt": [
         ("workers_leave",), ("happens", "mira", "review.created"), ("version_with_scopes", P, False),
     ],
     "sending after a resume": [("pause", "mira"), ("happens", "mira", "review.created"), ("pause", "mira")],
@@ -78,7 +78,7 @@ SHORT = 200
 RARE = {
     "pin of an approved script": "parts", "saves before a version was taken back": "parts",
     "agreement before a taken-back version": "parts", "version of an answer": "questions",
-    "scopes that a taken-back version took": "scopes", "judgement at each attempt": "sending",
+    "scopes that a taken-back version took": "scopes", "judgment at each attempt": "sending",
     "nothing kept for a suspended app": "pauses", "sending after a resume": "pauses", "role at the exchange": "staff",
     "code after an uninstall": "codes", "newest of several consents": "consents",
 }  # fmt: skip

@@ -41,7 +41,7 @@ CALLS = {"read_products": "products", "read_reviews": "reviews/stats", "read_pag
 
 
 class World:
-    """Made once. What happens within `one_life` is undone afterwards."""
+    """Made once. Changes within `one_life` are undone afterwards."""
 
     def __init__(self, receiver: Receiver, clock: time_machine.Traveller) -> None:
         self.receiver, self.clock = receiver, clock

@@ -1,4 +1,4 @@
-"""What a person may do with an app is decided in one place: nothing else compares an app's developer with anybody."""
+"""The rights of a person in an app are decided in one place: nothing else compares an app's developer with anybody."""
 
 from typing import Final
 

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 
 def statements_of(browser: Client, path: str) -> int:
-    """Of a page that was opened before, so that nothing is made for the first time. What a store keeps for ten seconds is read
+    """Of a page that was opened before, so that nothing is made for the first time. The rows that a store keeps for ten seconds are read
     each time: whether it is still there would depend on the clock.
     """
     with patch("merchants.frame.cache", DummyCache("", {})):

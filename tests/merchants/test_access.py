@@ -1,4 +1,4 @@
-"""Who may open the merchant's pages about the store: its merchant, and a developer on their sandbox."""
+"""The people who may open the merchant's pages about the store: its merchant, and a developer on their sandbox."""
 
 import pytest
 from django.test import Client

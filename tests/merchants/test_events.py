@@ -1,4 +1,4 @@
-"""What a merchant does on the pages arrives at the apps of the shop: nothing in between is replaced."""
+"""Each act of a merchant on the pages arrives at the apps of the shop: nothing in between is replaced."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

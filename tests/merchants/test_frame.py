@@ -1,4 +1,4 @@
-"""What the frame of a store's pages shows of its apps is right after each act, and kept for ten seconds otherwise."""
+"""The frame of a store's pages is right about its apps after each act, and kept for ten seconds otherwise."""
 
 from typing import Any
 

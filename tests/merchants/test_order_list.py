@@ -149,7 +149,7 @@ def test_news_counts_what_came_after_the_newest_that_is_shown(browser, shop):
 
 
 def test_number_to_confirm_is_beside_orders(browser, shop):
-    """What is read aloud is one phrase: without the comma it would be "Orders2 to confirm"."""
+    """The words that are read aloud are one phrase: without the comma it would be "Orders2 to confirm"."""
 
     def number():
         read = re.sub(r"<[^>]*>", "", text_of(browser.get("/merchant/reviews/")))

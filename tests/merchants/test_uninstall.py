@@ -112,7 +112,7 @@ def test_uninstall_pressed_twice_is_done_once(
 def test_reason_reaches_the_developer(
     browser: Client, active: Installation, dana: User, stars: App, sandbox: Business
 ) -> None:
-    """In one line that may stay empty. What is said about a test install is of no store."""
+    """In one line that may stay empty. A reason for a test install is of no store."""
     uninstall(installation=installed(stars, sandbox), by=dana, reason="Only trying")
     uninstall(installation=installed(factories.app(dana), active.business), by=dana, reason="Of another app")
     silent = factories.business(active.business.owner, name="Silent store")

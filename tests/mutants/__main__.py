@@ -1,7 +1,7 @@
 """`make mutants`: changes one thing after the other in the functions of the targets, and names what no test notices.
 
 1. Run the tests once, to learn which of them run which line, and how long each takes.
-2. For each mutant, run these until one fails, in memory: no file is changed. What none notices is in `build/mutants/unnoticed.txt` at once.
+2. For each mutant, run these until one fails, in memory: no file is changed. A mutant that none notices is in `build/mutants/unnoticed.txt` at once.
 
 A mutant that changes nothing that anyone can notice is in `equivalent.toml`, with the reason.
 """

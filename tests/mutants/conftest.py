@@ -17,7 +17,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """What is found is in a file at once, for a run that is ended before its summary."""
+    """Each mutant that is found is in a file at once, for a run that is ended before its summary."""
     for name, key in report.user_properties:
         if report.when == "call" and name == "unnoticed" and "PYTEST_XDIST_WORKER" not in os.environ:
             with FOUND.open("a") as file:

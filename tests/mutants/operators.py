@@ -173,7 +173,7 @@ def _core(names: str) -> list[Operator]:
     return [get_operator(f"core/{name}")() for name in names.split()]
 
 
-# What they do to a whole condition, `ForcedCondition` does better.
+# `ForcedCondition` does better for a whole condition.
 NEGATIONS: Final = _core("""
     ReplaceUnaryOperator_Delete_Not
     ReplaceComparisonOperator_Eq_NotEq ReplaceComparisonOperator_NotEq_Eq

@@ -1,6 +1,6 @@
 """Called as `systemctl` by the commands of the guides, since no systemd runs where the tests do.
 
-It starts a unit's own ExecStart, as its user, in its folder and with its settings, from the files that the guide has copied. What it can't
+It starts a unit's own ExecStart, as its user, in its folder and with its settings, from the files that the guide has copied. It can't
 give is systemd's protection and its restarts: `tests/deploy/test_files.py` has `systemd-analyze` read the units.
 """
 

@@ -1,6 +1,6 @@
 """The guide "Your first app in ten minutes", followed as the platform shows it, in an empty folder.
 
-Our packages come from the platform. What the templates require of others comes from the package registry, once; without one,
+Our packages come from the platform. The packages of others that the templates require come from the package registry, once; without one,
 this is skipped. Each framework has a virtual environment of its own, so that a package that a template doesn't name is missing.
 """
 

@@ -88,7 +88,7 @@ def work() -> Order:
     client.orders(status="READY", limit=10)
     client.orders(status="DONE")  # mistake: no such status
     client.products(updated_since="yesterday")  # mistake: a time
-    client.products(colour="red")  # mistake: no such filter
+    client.products(color="red")  # mistake: no such filter
     client.create_webhook("https://app.example.com", ["order.created"])
     client.create_webhook("https://app.example.com", ["orders"])  # mistake: no such event
     order = client.create_order(items=[{"productId": "1", "quantity": 1}], customer={"name": "Kim"})

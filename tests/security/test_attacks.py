@@ -175,7 +175,7 @@ def test_form_of_a_page_changes_the_store_of_the_next_person_at_the_browser(
 def test_planted_button_sends_the_form_of_its_page_elsewhere(
     mira: User, shop: Business, mailoutbox: list[Any], path: str, typed: dict[str, str]
 ) -> None:
-    """What somebody's text may put into a form sends its token and stamp along, with fields of its own."""
+    """Fields that somebody's text puts into a form send its token and stamp along, with fields of its own."""
     browser = Client(enforce_csrf_checks=True, headers={"accept": "text/html"})
     browser.force_login(mira)
     page = f"/merchant/pages/{create_page(business=shop, title='About').pk}/edit/"

@@ -78,7 +78,7 @@ def test_event_that_was_cancelled_before_the_uninstall_is_not_excused(
 @pytest.mark.long
 @pytest.mark.timed
 def test_apps_answer_a_share_of_what_they_receive_late() -> None:
-    """What was received counts at once, even if the sender dies before it gets the answer."""
+    """A request that was received counts at once, even if the sender dies before it gets the answer."""
     head = {
         f"X-{name}": "1"
         for name in (

@@ -1,4 +1,4 @@
-"""What must not be committed is found before it is."""
+"""Files that must not be committed are found before they are."""
 
 import base64
 import hashlib

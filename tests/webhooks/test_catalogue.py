@@ -1,4 +1,4 @@
-"""The catalogue against the specification, and each payload against its published schema."""
+"""The catalog against the specification, and each payload against its published schema."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -47,7 +47,7 @@ CONTRACT_FIELDS = {
 }
 
 
-@pytest.mark.spec("Events", "The catalogue has exactly the specified event names, and webhook.test")
+@pytest.mark.spec("Events", "The catalog has exactly the specified event names, and webhook.test")
 @pytest.mark.spec("Contract 5 Webhooks", "Each event's data has the fields of the table")
 def test_catalogue_names_the_specified_events_and_fields() -> None:
     fields = {name: " ".join(event.data().fields) for name, event in catalogue.EVENTS.items()}

@@ -130,7 +130,7 @@ def test_busy_hours_are_as_they_were_counted(
     assert today.hours == {"9": [1, 0, 1, 10, 0, {"10": 1}]}
     yesterday = DailyDeliveryCount.objects.get(date=TODAY - timedelta(days=1))
     assert yesterday.hours == {"9": [0, 1, 1, 10, 0, {"10": 1}]}
-    # What has been counted is seen by taking the hours away from it.
+    # The counted hours are seen by taking the others away.
     DailyDeliveryCount.objects.update(hours={"0": [0, 0, 0, 0]})
     DailyDeliveryCount.objects.filter(pk=today.pk).update(successful=more)
     attempt(delivery(at_shop), NOW - HOUR, 302)

@@ -528,7 +528,7 @@ def test_erasure_may_not_be_sent_at_will_before_it_is_due(
         redeliver(delivery=delivery, now=DUE)
 
 
-# Who sees it
+# The pages that show it
 
 
 def test_erasures_of_an_app_are_its_own(uninstalled: Installation, app: App, sam: User) -> None:

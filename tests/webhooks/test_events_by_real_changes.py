@@ -1,4 +1,4 @@
-"""Every event of the catalogue, caused by a real change and seen to arrive.
+"""Every event of the catalog, caused by a real change and seen to arrive.
 
 Each way in has its share: the app API, the administration, the scheduler's tasks, the developer API, and the
 shop's own services where no page or call leads to the change. Nothing between the change and the receiver is
@@ -248,7 +248,7 @@ def add_listener_without_scope(stage: Stage, event: str) -> None:
     listen(client_of(factories.installation(app, own.business)), stage.webhook["url"])
 
 
-@pytest.mark.spec("Events", "Each event of the catalogue is sent for a real change, signed, with its data")
+@pytest.mark.spec("Events", "Each event of the catalog is sent for a real change, signed, with its data")
 @pytest.mark.spec("Events", "Events are delivered only for scopes that the app holds")
 @pytest.mark.parametrize("event", catalogue.EVENTS)
 def test_event_arrives_by_a_real_change(event: str, stage: Stage, receiver: Receiver) -> None:

@@ -23,7 +23,7 @@ from tests.wire.app_routes import PERSONAL, routes
 
 pytestmark = pytest.mark.django_db
 
-# Who gets past the question of roles. Everyone below VIEWER (removed, invited, a stranger) gets a 404 at an app's URL.
+# The roles that get past the question. Everyone below VIEWER (removed, invited, a stranger) gets a 404 at an app's URL.
 ALL: Final = ("OWNER", "DEVELOPER", "VIEWER")
 DEVELOP: Final = ("OWNER", "DEVELOPER")
 OWN: Final = ("OWNER",)
@@ -119,7 +119,7 @@ def url_of(path: str, app: App) -> str:
 
 @pytest.mark.long
 def test_every_role_may_do_what_the_table_says(people: dict[str, User], stars: App, settings: Any) -> None:
-    """A refusal of the role is a 403 that names it. What gets past may fail for other reasons: the forms here are empty."""
+    """A refusal of the role is a 403 that names it. A request that gets past may fail for other reasons: the forms here are empty."""
     settings.STEP_UP = False
     wrong = []
     asked = 0

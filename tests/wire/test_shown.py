@@ -1,7 +1,7 @@
 """No page shows a link, a form or a button that its reader's role may not use: a second place for the same thing
 (a button beside a link, a search beside the navigation) asks the role as well.
 
-What is shown is used, and a 403 is a fault. Whose form has an error of another kind may be shown it.
+Every link and button that is shown is used, and a 403 is a fault. Whose form has an error of another kind may be shown it.
 """
 
 from collections.abc import Iterator

@@ -26,7 +26,7 @@ from tests.pages import signed_in
 
 pytestmark = pytest.mark.django_db
 
-# Who gets past the question of roles. `both` has a store of their own and the role ORDERS in this one.
+# The roles that get past the question. `both` has a store of their own and the role ORDERS in this one.
 ALL: Final = ("OWNER", "MANAGER", "ORDERS", "both")
 MANAGE: Final = ("OWNER", "MANAGER")
 OWN: Final = ("OWNER",)
@@ -142,7 +142,7 @@ def ask(
 def test_every_role_may_do_what_the_table_says(
     people: dict[str, User], shop: Business, objects: dict[str, str]
 ) -> None:
-    """A refusal of the role is a 403 that names it. What gets past may fail for other reasons: the forms here are empty."""
+    """A refusal of the role is a 403 that names it. A request that gets past may fail for other reasons: the forms here are empty."""
     wrong, asked = [], 0
     for role, person in people.items():
         browser = signed_in(person)

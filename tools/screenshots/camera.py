@@ -1,6 +1,6 @@
 """Visits every page in light, in dark and on a phone: `python -m tools.screenshots [--part 1/2] [name …]`.
 
-Pictures go to build/screenshots/<name>-<light|dark|phone>.png, for eyes. What a machine can see fails the run: a
+Pictures go to build/screenshots/<name>-<light|dark|phone>.png, for eyes. Faults that a machine can see fail the run: a
 status or an address other than the expected one, a finding of axe, an error in the console, a request to another host, a page wider than
 a window of 320 pixels.
 """

@@ -1,4 +1,4 @@
-"""The threads that use the installation. What they do is in `apps` and `people`."""
+"""The threads that use the installation. Their work is in `apps` and `people`."""
 
 import random
 import threading

@@ -221,7 +221,7 @@ def delivery_days(
 def _counted_now(app: App, yesterday: date, today: date) -> dict[date, dict[str, Any]]:
     since, until = counting.midnight(yesterday), counting.midnight(today) + DAY
     rows = counting.gathered(_BY_DAY.rows(app=app.pk, since=since, until=until), "day")
-    # What the last count had may have moved to a later day since.
+    # Deliveries of the last count may have moved to a later day since.
     nothing = dict.fromkeys(counting.FIGURES, 0)
     return {yesterday: nothing, today: nothing} | {figures.pop("day"): figures for figures in rows}
 

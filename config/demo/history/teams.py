@@ -1,4 +1,4 @@
-"""Who works with the demo's people: two colleagues of the developer, and two people in the bakery. None of them has a password."""
+"""The colleagues of the demo's people: two colleagues of the developer, and two people in the bakery. None of them has a password."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

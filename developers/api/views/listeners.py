@@ -110,7 +110,7 @@ class ListenerView(_ListenerView):
     def delete(self, request: Request, app_id: str, listener_id: str) -> Response:
         """Stop listening.
 
-        What the listener has not answered goes to its URL at once.
+        Deliveries and calls that the listener has not answered go to their URL at once.
         """
         slot, _ = _listener(listener_id)
         if not listeners.detach(slot, app=self.own_app(app_id)):

@@ -65,7 +65,7 @@ class MemberView(DeveloperView):
     def patch(self, request: Request, app_id: str, member_id: str) -> Response:
         """Change a member's role, or that of an invitation.
 
-        Who becomes a VIEWER loses the test install of the app.
+        A member who becomes a VIEWER loses the test install of the app.
         """
         body = validated(MemberChanges, request)
         app = self.own_app(app_id)

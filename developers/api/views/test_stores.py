@@ -169,7 +169,7 @@ class AdvanceView(_View):
     def post(self, request: Request, store_id: str) -> Response:
         """Let the clock of a test store go on.
 
-        What falls due within that time is due now, in its order: retries, erasures, expiring payments, idempotency keys,
+        Everything that falls due within that time is due now, in its order: retries, erasures, expiring payments, idempotency keys,
         automatic disabling, breakers. Attempts follow within seconds. Nothing outside the store moves.
         """
         store, body = self.own_store(store_id), validated(AdvanceBody, request)

@@ -55,7 +55,7 @@ class TestChangesView(DeveloperView):
     def get(self, request: Request) -> Response:
         """List test changes.
 
-        What you can do on your sandbox store to cause each event.
+        The changes on your sandbox store that cause each event.
         """
         changes = [{"event": event, "title": _title(event)} for event in EVENTS]
         scenarios = [

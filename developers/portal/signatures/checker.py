@@ -220,7 +220,7 @@ def _bodies(body: str) -> Iterator[tuple[str, str]]:
         return
     for printed in dict.fromkeys(_printed(document)):
         if printed != body:
-            yield "The body was parsed and serialised again. Sign the raw bytes as received.", printed
+            yield "The body was parsed and serialized again. Sign the raw bytes as received.", printed
 
 
 def _printed(document: Any) -> Iterator[str]:

@@ -31,7 +31,7 @@
     }
   }
 
-  // Black or white, whichever is easier to read on the colour (WCAG 2.2, relative luminance).
+  // Black or white, whichever is easier to read on the color (WCAG 2.2, relative luminance).
   function ink(color) {
     const channels = [1, 3, 5].map((at) => {
       const share = parseInt(color.slice(at, at + 2), 16) / 255;

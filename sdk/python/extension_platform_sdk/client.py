@@ -125,7 +125,7 @@ class AppClient:
     def iter_products(self, **filters: Unpack[ProductFilters]) -> Iterator[types.Product]:
         """Every product, page after page, with the filters of ``products``.
 
-        What changes meanwhile may be met twice or not at all, as with any paged list.
+        A row that changes meanwhile may be met twice or not at all, as with any paged list.
         """
         return self._every(self.products, 100, filters)
 

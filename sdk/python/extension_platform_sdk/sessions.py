@@ -1,4 +1,4 @@
-"""Who is looking at an admin page: the session token of ``service:init``.
+"""The person who looks at an admin page: the session token of ``service:init``.
 
 The host's message reaches the page in the browser, where anybody can forge one. Its ``sessionToken`` can't be forged:
 send it to your server, and trust nothing but what ``read_session_token`` returns there.
@@ -25,7 +25,7 @@ class InvalidSession(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Who looks, on which store: as the platform signed it, until ``expires_at`` (Unix seconds).
+    """The person who looks, and the store: as the platform signed it, until ``expires_at`` (Unix seconds).
 
     ``staff_role`` is what they may do there, ``"OWNER"`` or ``"MANAGER"``; None on a sandbox.
     """

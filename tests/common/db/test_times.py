@@ -1,4 +1,4 @@
-"""What the database writes for a time is what Python writes for it."""
+"""The database writes a time as Python does."""
 
 from datetime import UTC, datetime, timedelta
 

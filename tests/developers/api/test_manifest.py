@@ -213,7 +213,7 @@ def test_other_media_types_are_415(api: Api, app: App) -> None:
 
 
 def test_bad_manifest_for_an_unknown_app_is_400(sams_api: Api, app: App) -> None:
-    """What is wrong with the input comes before what is absent."""
+    """A fault of the input comes before an absent row."""
     with unchanged(App, ManifestSave):
         assert sams_api("put", path(app), {"nothing": 1}).status_code == 400
         assert sams_api("put", path(app), {}).status_code == 404

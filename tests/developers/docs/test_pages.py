@@ -32,7 +32,7 @@ def ids_on(path: str) -> set[str] | None:
 
 
 @pytest.mark.long
-@pytest.mark.spec("Contract 7 Pages", "/docs/ is there for everyone: guides, reference, event catalogue")
+@pytest.mark.spec("Contract 7 Pages", "/docs/ is there for everyone: guides, reference, event catalog")
 @pytest.mark.parametrize("path", PAGES)
 def test_page_is_for_everybody_and_its_links_lead_somewhere(client: Client, path: str) -> None:
     response = client.get(path)

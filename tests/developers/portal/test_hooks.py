@@ -352,7 +352,7 @@ def test_call_says_its_share_of_the_timeout(took_ms: int, percent: int) -> None:
 def test_wrong_types_and_fields_of_other_points(
     page: Client, app: App, hook: Definition, receiver: Receiver, point: str, answer: Any, problems: int
 ) -> None:
-    """Each wrong field is a problem once. What only another hook point knows is ignored."""
+    """Each wrong field is a problem once. A field that only another hook point knows is ignored."""
     if point != SHIPPING:
         factories.hook(app, point)
     receiver.respond_with(Answer(body=orjson.dumps(answer)))

@@ -69,7 +69,7 @@ def test_reserialised_body_is_found(printer: str) -> None:
     computed = mac(SECRET, f"{AT}.{REPRINTS[printer]()}").hex()
     mistakes = check(computed).mistakes
     assert mistakes
-    assert "parsed and serialised again" in mistakes[0]
+    assert "parsed and serialized again" in mistakes[0]
     assert len(mistakes) == 1
 
 
@@ -102,7 +102,7 @@ def test_two_mistakes_at_once_are_both_named() -> None:
     mistakes = check(computed).mistakes
     assert mistakes is not None
     text = " ".join(mistakes)
-    for part in ("serialised again", "timestamp is missing", "without its prefix", "base64"):
+    for part in ("serialized again", "timestamp is missing", "without its prefix", "base64"):
         assert part in text
 
 

@@ -69,7 +69,7 @@ def test_unknown_zone_is_utc(browser: Client, app: App, zone: str) -> None:
 def test_time_outside_the_years_that_there_are_is_named(
     browser: Client, app: App, installation: Installation, zone: str
 ) -> None:
-    """What the field shows is in the zone of the page, what is looked for in UTC: either may leave the years 1 to 9999."""
+    """The field shows the zone of the page, and the search is in UTC: either may leave the years 1 to 9999."""
     webhook = helpers.webhook(installation, "https://127.0.0.1:9/in", ["order.created"])
     row = delivery(webhook, DeliveryStatus.EXHAUSTED, UNAVAILABLE)
     browser.cookies["zone"], base = zone, f"/portal/apps/{app.slug}"

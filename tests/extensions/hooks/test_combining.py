@@ -33,7 +33,7 @@ DISCOUNTS = "order.calculate_discounts"
 
 @pytest.fixture(autouse=True)
 def _no_failure_is_the_platforms_own(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """What no app answers is a failure of that app; an error of the platform looks alike to the shopper."""
+    """A call that no app answers is a failure of that app; an error of the platform looks alike to the shopper."""
     yield
     assert [
         each.getMessage() for each in caplog.get_records("call") if each.name == hookpoints.__name__

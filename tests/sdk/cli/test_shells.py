@@ -35,7 +35,7 @@ pytestmark = pytest.mark.timed
 SOURCE = SDK / "python" / "extension_platform_sdk"
 TEMPLATES = SOURCE / "cli" / "templates"
 
-# What is printed is buffered, as in a person's shell.
+# The output is buffered, as in a person's shell.
 SHELL = {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUNBUFFERED": ""}
 
 

@@ -16,7 +16,7 @@ FOLLOWED_WITHIN = (
 
 
 def lost(run: Run) -> Iterator[Finding]:
-    """What an uninstall cancelled isn't lost, but it must have been written."""
+    """An event that an uninstall cancelled isn't lost, but it must have been written."""
     received = {(each.webhook, *read_body(each.body)[:2]) for each in run.receiver.arrivals}
     due = {each for _, each, _ in owed(run)}
     yield some_of("events owed", len(due))

@@ -49,7 +49,7 @@ def send_sample(
 
 
 def sample_data(business: Business, event_type: str, now: datetime) -> dict[str, Any]:
-    """The catalogue's example with current times, and with a real record of the sandbox if there is one."""
+    """The catalog's example with current times, and with a real record of the sandbox if there is one."""
     example = catalogue.EVENTS[event_type].example
     return {**example, **_facts(business, event_type, now), **_times(example, now)}
 

@@ -206,7 +206,7 @@ def test_back_in_a_store_that_was_authorized_twice(api: Api, first: App, twenty:
     RELEASES, "Scopes of a version that was taken back weren't offered to those who agree afterwards"
 )
 def test_scope_named_after_back(api: Api, first: App, twenty: list[Installation]) -> None:
-    """The app names some of the scopes that are offered then. What a later version adds was not left out."""
+    """The app names some of the scopes that are offered then. A scope that a later version adds was not left out."""
     more = ["read_products", "read_orders", "read_pages"]
     app = approve(change(first, version="2.0.0", scopes=more), "ALL")
     api("post", path(app, "back"), {})
@@ -323,7 +323,7 @@ def test_release_of_a_version_that_was_only_replaced(
 
 @pytest.mark.long
 def test_back_during_a_review(api: Api, first: App, twenty: list[Installation], dana: User) -> None:
-    """What the reviewer decides on is compared with the version that runs, and checked again. What was decided stays."""
+    """The submission that the reviewer decides on is compared with the version that runs, and checked again. A decision stays."""
     app = approve(change(first, version="2.0.0", scopes=["read_products"]), "ALL")
     change(app, version="3.0.0", scopes=["read_products", "read_orders"])
     assert api("post", f"/developer/apps/{app.pk}/submit", {}).status_code == 201

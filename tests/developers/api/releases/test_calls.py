@@ -152,7 +152,7 @@ def test_role_that_ends_while_a_move_waits_for_its_turn(
 
 @pytest.mark.long
 def test_bodies(api: Api, rolling: App, dana: User) -> None:
-    """None is needed. What is no object is refused where a body may be, and changes nothing."""
+    """None is needed. Anything but an object is refused where a body may be, and changes nothing."""
     for name in ("halt", "back"):
         for body in ("null", "[]", '"Prices."'):
             assert api("post", path(rolling, name), body).status_code == 400, (name, body)

@@ -130,7 +130,7 @@ def test_yes_before_the_worker(first: App, three: list[Installation]) -> None:
 
 @pytest.mark.long
 def test_named_in_its_step(api: Api, first: App, three: list[Installation]) -> None:
-    """What the merchant was shown and the app didn't name stays left out, also after the version was taken back and came again."""
+    """A scope that the merchant was shown and the app didn't name stays left out, also after the version was taken back and came again."""
     app = approve(change(first, version="2.0.0", scopes=THREE))
     store = next(each for each in three if each.pk == old_of(three).pk)
     name(app, store, *TWO)
@@ -143,7 +143,7 @@ def test_named_in_its_step(api: Api, first: App, three: list[Installation]) -> N
 
 @pytest.mark.long
 def test_declined_before_its_step(api: Api, first: App, three: list[Installation]) -> None:
-    """Who declines what the version of their store asks for has not declined what the next one adds: the banner asks for it."""
+    """A merchant who declines what the version of their store asks for has not declined what the next one adds: the banner asks for it."""
     app = approve(change(first, version="2.0.0", scopes=THREE), "ALL")
     app = approve(change(app, version="3.0.0", scopes=[*THREE, "read_reviews"]))
     store = next(each for each in three if each.pk == old_of(three).pk)

@@ -1,4 +1,4 @@
-"""The app's addresses. What it does is in `handlers.py`."""
+"""The app's addresses. Its functions are in `handlers.py`."""
 
 import views
 from django.urls import path

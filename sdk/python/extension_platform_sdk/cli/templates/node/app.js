@@ -1,4 +1,4 @@
-// The app's addresses. What it does is in handlers.js. With Express, pass each function to app.get() or app.post().
+// The app's addresses. Its functions are in handlers.js. With Express, pass each function to app.get() or app.post().
 
 import { readFile } from "node:fs/promises";
 

@@ -1,4 +1,4 @@
-// Reads `.env`, which an editor may have saved with a byte order mark. What the environment has already stays.
+// Reads `.env`, which an editor may have saved with a byte order mark. A variable that the environment has already stays.
 
 import { existsSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
