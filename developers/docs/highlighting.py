@@ -1,11 +1,12 @@
 """Code samples with colors: Pygments finds the tokens, six classes of `docs.css` color them."""
 
 from functools import lru_cache
+from typing import Any
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from pygments.lexers import get_lexer_by_name
-from pygments.token import Comment, Keyword, Literal, Name, _TokenType
+from pygments.token import Comment, Keyword, Literal, Name
 from pygments.util import ClassNotFound
 
 # The class of a token is that of its nearest ancestor in this table.
@@ -34,7 +35,7 @@ def highlighted(text: str, language: str = "") -> SafeString:
     return format_html_join("", "{}", ((_span(kind, value),) for kind, value in lexer.get_tokens(text)))
 
 
-def _span(kind: _TokenType, value: str) -> SafeString:
+def _span(kind: Any, value: str) -> SafeString:
     css = next((CLASSES[each] for each in reversed(kind.split()) if each in CLASSES), "")
     if not css or not value.strip():
         return format_html("{}", value)
