@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from activity import log
+from activity.calls import RecordedCall
 from appapi import limits
 from common import tracing
 from common.errors import ERROR_CODE_HEADER
@@ -53,7 +54,7 @@ class CallLogMiddleware:
         if not (settings.LOG_API_CALLS and limits.covers(request.path_info)):
             return self.get_response(request)
         began = perf_counter()
-        call = request.META[_CALL] = log.RecordedCall(timezone.now())
+        call = request.META[_CALL] = RecordedCall(timezone.now())
         response = self.get_response(request)
         if call.installation is not None or _has_known_form(request, call):
             _complete(call, request, response)
@@ -62,12 +63,12 @@ class CallLogMiddleware:
         return response
 
 
-def call_of(request: HttpRequest) -> log.RecordedCall:
+def call_of(request: HttpRequest) -> RecordedCall:
     """The call as the view completes it. If the log is off, one that is thrown away."""
-    return request.META.get(_CALL) or log.RecordedCall(timezone.now())
+    return request.META.get(_CALL) or RecordedCall(timezone.now())
 
 
-def _has_known_form(request: HttpRequest, call: log.RecordedCall) -> bool:
+def _has_known_form(request: HttpRequest, call: RecordedCall) -> bool:
     """Whether a call without a valid token has one that may have ended."""
     token = bearer.token_of(request.META.get("HTTP_AUTHORIZATION", ""))
     has_form = _TOKEN.fullmatch(token) is not None
@@ -76,7 +77,7 @@ def _has_known_form(request: HttpRequest, call: log.RecordedCall) -> bool:
     return has_form
 
 
-def _complete(call: log.RecordedCall, request: HttpRequest, response: HttpResponse) -> None:
+def _complete(call: RecordedCall, request: HttpRequest, response: HttpResponse) -> None:
     trace = tracing.current_or_new()
     state = limits.state_of(request)
     call.request_id = trace.request_id

@@ -164,8 +164,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypedDict, overload
 
 if TYPE_CHECKING:
-    from .events import WebhookEvent
-    from .hooks import HookCall
+    from .envelope import HookCall, WebhookEvent
 
 '''
     plain: ClassVar = {

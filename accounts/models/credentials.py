@@ -3,10 +3,12 @@
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Final
 
+from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.base_session import AbstractBaseSession, BaseSessionManager
 from django.db import models
 from django.db.models import Q
+from django.utils.module_loading import import_string
 from django.utils.timezone import now
 
 from accounts.enums import TokenRight
@@ -51,9 +53,8 @@ class Session(AbstractBaseSession):
 
     @classmethod
     def get_session_store_class(cls) -> type[SessionBase]:
-        from accounts.sign_in.sessions import SessionStore  # the engine imports this model
-
-        return SessionStore
+        store: type[SessionBase] = import_string(f"{settings.SESSION_ENGINE}.SessionStore")
+        return store
 
 
 class SignInQuerySet(models.QuerySet["SignIn"]):

@@ -15,7 +15,7 @@ import orjson
 from django.db import connection, transaction
 from django.db.models import Q
 
-from activity.log import Batch, RecordedCall, Use, counts_as_use, uses_of
+from activity.calls import Batch, RecordedCall, Use, counts_as_use, uses_of
 from activity.models import ApiCall, DeprecatedUse, LogGap, ScopeUse, StoreScopeUse
 from common.observability.masking import mask, mask_path
 from installations.models import Installation

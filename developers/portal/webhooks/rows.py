@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from django.http import HttpRequest
 from django.template.loader import render_to_string
@@ -12,12 +12,10 @@ from django.utils.safestring import SafeString
 from common.templatetags.links import address
 from common.templatetags.stamped_forms import tokens_of_forms
 from common.templatetags.ui import icon, moment, pill, thousands
+from developers.portal.webhooks.statuses import WebhookStatus
 from installations.models import Installation
 from marketplace.models import App
 from webhooks.models import Webhook
-
-if TYPE_CHECKING:
-    from developers.portal.webhooks.views import WebhookStatus
 
 LINK: Final = (
     '<a class="button small{}" data-changes href="{}">{}{}<span class="visually-hidden"> {}</span></a>'
@@ -34,7 +32,7 @@ RESUME: Final = (
 def endpoint_rows(
     request: HttpRequest,
     app: App,
-    endpoints: "Collection[WebhookStatus]",
+    endpoints: Collection[WebhookStatus],
     own: Installation | None,
     tested: dict[str, Any],
     *,
@@ -83,7 +81,7 @@ def endpoint_rows(
     return rows
 
 
-def _pills(status: "WebhookStatus") -> SafeString:
+def _pills(status: WebhookStatus) -> SafeString:
     shown = pill(status.kind, status.label, status.icon)
     if status.webhook.installation.is_test:
         shown += test_mark()
@@ -95,7 +93,7 @@ def test_mark() -> SafeString:
     return format_html('<span class="sandbox-mark">{}{}</span>', icon("diamond"), "Test")
 
 
-def _reason(status: "WebhookStatus") -> SafeString | str:
+def _reason(status: WebhookStatus) -> SafeString | str:
     disabled_at = status.webhook.disabled_at
     disabled = format_html(" Disabled on {}.", moment(disabled_at)) if disabled_at else ""
     return format_html('<p class="soft">{}{}</p>', status.reason, disabled) if status.reason else ""
@@ -117,7 +115,7 @@ def _events(events: tuple[str, ...], without_scope: tuple[str, ...], is_apps_lis
     )
 
 
-def _held(status: "WebhookStatus") -> SafeString:
+def _held(status: WebhookStatus) -> SafeString:
     return format_html(
         "<dt>Held</dt><dd>{} event{}{}</dd>",
         thousands(status.held),

@@ -17,23 +17,14 @@ import json
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from .envelope import read_envelope
+from .envelope import WebhookEvent
 from .seen import MemorySeen, SeenStore
 from .signatures import SIGNATURE_HEADER, TIMESTAMP_HEADER, TOLERANCE, InvalidSignature, verify
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar
-
     from .types import OnEvent
-
-    Data = TypeVar("Data", default=dict[str, Any])
-else:
-    from typing import TypeVar
-
-    Data = TypeVar("Data")
 
 WEBHOOK_ID_HEADER = "X-Webhook-Id"
 DELIVERY_ID_HEADER = "X-Service-Event-Id"
@@ -42,38 +33,6 @@ CURSOR_HEADER = "X-Feed-Cursor"
 REQUEST_ID_HEADER = "X-Request-Id"
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookEvent(Generic[Data]):
-    """A verified delivery: the envelope of its body, and the delivery's id from the headers.
-
-    ``data`` depends on the ``event``; ``types`` has a type for each, named after it: ``WebhookEvent[OrderCreated]``.
-    ``timestamp`` is when the event happened; each attempt's own time stays in ``X-Webhook-Timestamp``.
-    ``delivery_id`` is the same over all retries of one delivery. ``id`` is the event's, the same in all its deliveries and
-    in the feed: do the work once for each. ``cursor`` is a place in the feed before the event: reading on from it misses
-    nothing. ``request_id`` is that of the request which caused the event. Each is ``None`` where its header is missing.
-    """
-
-    event: str
-    timestamp: datetime
-    webhook_id: str
-    business_id: str
-    data: Data
-    delivery_id: str | None = None
-    id: str | None = None
-    cursor: str | None = None
-    request_id: str | None = None
-
-    @classmethod
-    def from_body(cls, body: bytes, delivery_id: str | None = None) -> WebhookEvent[Any]:
-        """Read the JSON object ``{event, timestamp, webhookId, businessId, data}``; further keys are ignored.
-
-        Raises ``ValueError`` that says what is wrong with it.
-        """
-        envelope = read_envelope(body, "event", "webhookId", "businessId")
-        event, webhook_id, business_id = envelope.names
-        return WebhookEvent(event, envelope.timestamp, webhook_id, business_id, envelope.data, delivery_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,40 +17,16 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any
 
-from .envelope import read_envelope
-from .events import Data, Headers
+from .envelope import HookCall
+from .events import Headers
 from .signatures import SIGNATURE_HEADER, TIMESTAMP_HEADER, TOLERANCE, InvalidSignature, verify
 
 if TYPE_CHECKING:
     from .types import OnHook
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class HookCall(Generic[Data]):
-    """A verified call: what is asked (``data``), where, and when the platform asked.
-
-    ``data`` depends on the ``hook_point``; ``types`` has one for each, and one for the answer. Money is in minor units.
-    """
-
-    hook_point: str
-    business_id: str
-    timestamp: datetime
-    data: Data
-
-    @classmethod
-    def from_body(cls, body: bytes) -> HookCall[Any]:
-        """Read the JSON object ``{hookPoint, businessId, timestamp, data}``; further keys are ignored.
-
-        Raises ``ValueError`` that says what is wrong with it.
-        """
-        envelope = read_envelope(body, "hookPoint", "businessId")
-        hook_point, business_id = envelope.names
-        return HookCall(hook_point, business_id, envelope.timestamp, envelope.data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,144 @@
+"""An app's webhooks with the state of their deliveries, for their list."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery, UUIDField
+from django.utils import timezone
+
+from common.db.compiled import AmongIds, Compiled, Param
+from common.times import duration
+from developers.portal.webhooks.last_day_strip import Strip
+from installations.models import with_versions
+from marketplace.models import App
+from webhooks import catalogue, health
+from webhooks.enums import WAITING, DeliveryStatus, Stage
+from webhooks.insight.last_day import last_days
+from webhooks.models import Delivery, Webhook
+from webhooks.queries import events_of
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookStatus:
+    """A webhook with the state of its deliveries."""
+
+    webhook: Webhook
+    kind: str  # of the pill
+    icon: str
+    label: str
+    reason: str
+    events: list[str]
+    without_scope: list[str]
+    last_success: datetime | None
+    next_attempt: datetime | None
+    held: int
+    disables_at: datetime | None  # set once the developer must be warned
+    strip: Strip  # of the last 24 hours
+
+
+def current_webhooks(app: Any) -> QuerySet[Webhook]:
+    """Webhooks of active installations, newest first."""
+    return _with_installation().filter(installation__app=app, installation__uninstalled_at=None)
+
+
+def _with_installation() -> QuerySet[Webhook]:
+    around = Webhook.objects.kept().select_related(*with_versions("installation__"), "installation__business")
+    return around.defer("secret", "installation__webhook_secret").order_by("-id")
+
+
+def _with_times() -> QuerySet[Webhook]:
+    deliveries = Delivery.objects.filter(webhook=OuterRef("pk"))
+    succeeded = deliveries.filter(status=DeliveryStatus.SUCCEEDED).order_by("-finished_at")
+    waiting = deliveries.filter(status__in=WAITING, due_at__isnull=False).order_by("due_at")
+    return (
+        _with_installation()
+        .filter(AmongIds("id", "ids"))
+        .annotate(
+            last_success=Subquery(succeeded.values("finished_at")[:1]),
+            next_attempt=Subquery(waiting.values("due_at")[:1]),
+        )
+    )
+
+
+_SHOWN: Final = Compiled(_with_times, prepared_as="portal_webhooks")
+_HELD: Final[Compiled[Any]] = Compiled(
+    lambda: (
+        Delivery.objects.filter(AmongIds("webhook", "ids"), status=DeliveryStatus.HELD)
+        .order_by()
+        .values_list("webhook")
+        .annotate(number=Count("pk"))
+    ),
+    prepared_as="portal_held",
+)
+_CURRENT: Final[Compiled[Any]] = Compiled(
+    lambda: current_webhooks(Param("app", UUIDField())).values_list("pk")
+)
+
+
+def newest_ids(app: App, *, limit: int, offset: int) -> list[UUID]:
+    """Those of a page. They are read first: the look-ups in deliveries would be made for all rows before the page too."""
+    return [pk for (pk,) in _CURRENT.rows(limit=limit, offset=offset, app=app.pk)]
+
+
+def webhook_statuses(ids: Sequence[UUID]) -> list[WebhookStatus]:
+    """Three statements, however many webhooks: one with an index lookup per time and webhook, one for all held events,
+    and one for the last 24 hours."""
+    now = timezone.now()
+    shown = _SHOWN.rows(ids=ids)
+    held = _held(shown)
+    days = last_days([webhook.pk for webhook in shown], now)
+    return [_status(webhook, held.get(webhook.pk, 0), Strip(days[webhook.pk]), now) for webhook in shown]
+
+
+def _status(webhook: Webhook, held: int, strip: Strip, now: datetime) -> WebhookStatus:
+    kind, icon, label, reason = _state(webhook, now)
+    warned = health.stage(webhook, now) in (Stage.FAILING, Stage.FAILING_LONGER)
+    events = events_of(webhook, webhook.installation)
+    return WebhookStatus(
+        webhook=webhook,
+        kind=kind,
+        icon=icon,
+        label=label,
+        reason=reason,
+        events=events,
+        without_scope=catalogue.without_scope(events, webhook.installation.effective_scopes),
+        last_success=webhook.last_success,  # type: ignore[attr-defined]
+        next_attempt=webhook.next_attempt,  # type: ignore[attr-defined]
+        held=held,
+        disables_at=health.disables_at(webhook) if warned else None,
+        strip=strip,
+    )
+
+
+def _state(webhook: Webhook, now: datetime) -> tuple[str, str, str, str]:
+    """Kind, icon and label of the pill, and a reason that may be empty."""
+    if webhook.disabled_at is not None:
+        return "bad", "power", "Disabled", webhook.disabled_reason
+    if webhook.is_active and webhook.installation.app.suspended_at is not None:
+        return (
+            "bad",
+            "ban",
+            "Suspended",
+            "The app is suspended. Nothing is sent, and nothing is kept for later.",
+        )
+    if webhook.is_active and webhook.installation.paused_at is not None:
+        return (
+            "neutral",
+            "pause",
+            "Paused by the store",
+            "Events are held and sent when the store resumes the app.",
+        )
+    if webhook.lacks_url:
+        return "neutral", "pause", "Off", "The app has no Webhook URL. Set one to turn this webhook on."
+    if not webhook.is_active:
+        return "neutral", "pause", "Paused", "Events aren't recorded for this webhook while it's paused."
+    if webhook.failing_since is not None:
+        return "warn", "triangle-alert", "Failing", f"No success for {duration(now - webhook.failing_since)}."
+    return "ok", "check", "Active", ""
+
+
+def _held(webhooks: Iterable[Webhook]) -> dict[UUID, int]:
+    return dict(_HELD.rows(ids=[each.pk for each in webhooks]))
