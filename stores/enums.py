@@ -131,20 +131,3 @@ class StockCrossing(models.TextChoices):
 def is_low(stock: int | None, threshold: int | None) -> bool:
     """Some is left, and less than the threshold."""
     return stock is not None and threshold is not None and 0 < stock < threshold
-
-
-def stock_crossing(before: int | None, after: int | None, threshold: int | None) -> StockCrossing | None:
-    """The threshold that a change of stock crossed, if any (contract, section 9, "Orders").
-
-    Low: falls from at least the threshold to below it and stays above 0. Out: reaches 0. Back: rises from 0.
-    Untracked stock (None) crosses nothing.
-    """
-    if before is None or after is None or before == after:
-        return None
-    if after == 0:
-        return StockCrossing.OUT_OF_STOCK
-    if before == 0:
-        return StockCrossing.BACK_IN_STOCK
-    if is_low(after, threshold) and not is_low(before, threshold):
-        return StockCrossing.LOW_STOCK
-    return None

@@ -23,7 +23,7 @@ from marketplace.models import FROZEN_FIELDS, App, AppVersion, Membership, Revie
 from marketplace.queries import scope_changes
 from marketplace.scopes import SCOPES
 from stores.models import Order, Payment, Product, StoreTotals
-from stores.services.checkout import OrderLine, OrderRequest
+from stores.services.pricing import OrderLine, OrderRequest
 
 PASSWORD = "correct horse battery"
 

@@ -30,8 +30,8 @@ from marketplace.queries import REVIEW_DUE, overdue
 from merchants.store.queries import LOW
 from stores.enums import ProductStatus, is_low
 from stores.models import Product
-from stores.services.basket import OrderLine, read_basket
 from stores.services.carts import shortage
+from stores.services.pricing import OrderLine, read_basket
 from tests import factories
 from tests.webhooks.helpers import webhook
 from webhooks import health, queries

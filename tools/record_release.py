@@ -75,7 +75,8 @@ def fill() -> None:
     from installations.services import test_uninstall
     from marketplace.models import App
     from stores.models import Product
-    from stores.services.checkout import OrderLine, OrderRequest, place_order
+    from stores.services.checkout import place_order
+    from stores.services.pricing import OrderLine, OrderRequest
 
     call_command("migrate", verbosity=0)
     seed()

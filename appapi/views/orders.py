@@ -33,10 +33,11 @@ from stores.serializers import (
     order_row_payload,
     payment_methods_payload,
 )
-from stores.services.checkout import OrderLine, OrderRequest, place_order
+from stores.services.checkout import place_order
 from stores.services.history import Actor
 from stores.services.orders import change_order_status
 from stores.services.payments import settle_payment
+from stores.services.pricing import OrderLine, OrderRequest
 
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",

@@ -31,7 +31,7 @@ from stores.enums import DeliveryMethod
 from stores.hookpoints import PaymentMethod
 from stores.models import Order
 from stores.services.carts import CartLine, order_lines, subtotal
-from stores.services.checkout import PRICES_CHANGED, OrderRequest, Price, quote
+from stores.services.pricing import PRICES_CHANGED, OrderRequest, Price, quote
 from stores.services.storefront import place_once
 
 KEY = re.compile(r"[A-Za-z0-9_-]{32}")

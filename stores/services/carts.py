@@ -22,7 +22,7 @@ from common.errors import Conflict
 from common.secrets import digest
 from stores.enums import ProductStatus
 from stores.models import Cart, Order, Product
-from stores.services.basket import OrderLine
+from stores.services.pricing import OrderLine
 
 MAX_LINES: Final = 100  # of an order by the app API, too
 MAX_QUANTITY: Final = 999

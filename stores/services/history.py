@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from accounts.models import User
@@ -35,7 +35,7 @@ def staff(user: User) -> Actor:
     return Actor(ActorKind.STAFF, user.pk, user.name)
 
 
-def record(
+def change(
     order: Order,
     kind: OrderChangeKind,
     *,
@@ -45,38 +45,40 @@ def record(
     status: str = "",
     note: str = "",
     amount: int | None = None,
-) -> None:
-    """Add a line, in the transaction of the change."""
-    insert(
-        OrderChange(
-            order=order,
-            at=now,
-            kind=kind,
-            previous=previous,
-            status=status,
-            note=note[: lengths.NOTE],
-            amount=amount,
-            actor=by.kind,
-            actor_id=by.id,
-            actor_name=by.name[:120],
-        )
+) -> OrderChange:
+    """A line of the history, not saved yet."""
+    return OrderChange(
+        order=order,
+        at=now,
+        kind=kind,
+        previous=previous,
+        status=status,
+        note=note[: lengths.NOTE],
+        amount=amount,
+        actor=by.kind,
+        actor_id=by.id,
+        actor_name=by.name[:120],
     )
 
 
-def record_parts(order: Order, parts: Sequence[HookPart], *, now: datetime) -> None:
-    """Keep what apps answered. Without apps there is nothing to keep, and no statement."""
-    if parts:
-        OrderHookPart.objects.bulk_create(
-            OrderHookPart(
-                order=order,
-                point=part.point,
-                provider=part.provider,
-                app_name=part.app_name[:80],
-                outcome=part.outcome,
-                amount=part.amount,
-                reason=part.reason[:300],
-                instead=part.instead[:300],
-                at=now,
-            )
-            for part in parts
+def record(order: Order, kind: OrderChangeKind, *, by: Actor, now: datetime, **details: Any) -> None:
+    """Add a line with the details of `change`, in the transaction of the change."""
+    insert(change(order, kind, by=by, now=now, **details))
+
+
+def parts_of(order: Order, parts: Sequence[HookPart], *, now: datetime) -> list[OrderHookPart]:
+    """Rows of what apps answered, not saved yet."""
+    return [
+        OrderHookPart(
+            order=order,
+            point=part.point,
+            provider=part.provider,
+            app_name=part.app_name[:80],
+            outcome=part.outcome,
+            amount=part.amount,
+            reason=part.reason[:300],
+            instead=part.instead[:300],
+            at=now,
         )
+        for part in parts
+    ]

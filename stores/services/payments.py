@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models import Business
 from common import strangers
+from common.db.inserts import insert
 from common.db.rows import for_each
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict, Invalid, NotAllowed, Unavailable
@@ -20,7 +21,7 @@ from stores import hookpoints, signals
 from stores.enums import SETTLED, BuiltInPayment, OrderChangeKind, OrderStatus, PaymentStatus
 from stores.hookpoints import Flow, HookPoint, PaymentDetails, PaymentMethod
 from stores.models import Order, Payment
-from stores.services.history import SHOPPER, SYSTEM, Actor, record, record_parts
+from stores.services.history import SHOPPER, SYSTEM, Actor, parts_of, record
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +100,7 @@ def make_payment(*, order: Order, now: datetime | None = None) -> Order:
     with transaction.atomic():
         now = now or timezone.now()
         order = _lock_order(order)
-        record_parts(order, asked.parts, now=now)
+        insert(*parts_of(order, asked.parts, now=now))
         payment = _lock_payment(order)
         if payment is None or payment.pk != asked_for:
             return order

@@ -16,13 +16,13 @@ from common.ids import new_id
 from stores.customers import Person
 from stores.enums import ActorKind, BuiltInPayment, DeliveryMethod, OrderStatus, PaymentStatus, ProductStatus
 from stores.models import Order, Product, Review
-from stores.services.basket import OrderLine
 from stores.services.catalogue.products import create_product, delete_product, update_product
-from stores.services.checkout import OrderRequest, place_order
+from stores.services.checkout import place_order
 from stores.services.customer_erasure import erase
 from stores.services.history import Actor
 from stores.services.orders import change_order_status
 from stores.services.payments import MAKING, expire_payment, open_payment, settle_payment
+from stores.services.pricing import OrderLine, OrderRequest
 from stores.services.reviews import create_review, delete_review
 
 TEST = Actor(ActorKind.SYSTEM, name="the test store")

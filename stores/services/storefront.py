@@ -10,11 +10,13 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.errors import ServiceError
+from common.secrets import digest
 from stores import queries
 from stores.hookpoints import PaymentMethod
 from stores.models import Order, StoreVisits
-from stores.services.checkout import OrderRequest, place_order
+from stores.services.checkout import place_order
 from stores.services.order_mails import mail_placed
+from stores.services.pricing import OrderRequest
 
 
 def place_once(
@@ -43,7 +45,7 @@ def place_once(
             business=business,
             request=request,
             offered=offered,
-            page_key=key,
+            page_key_digest=digest(key),
             cart_digest=cart_digest,
             now=now,
             on_saved=mail,

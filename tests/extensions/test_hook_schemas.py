@@ -10,7 +10,7 @@ from accounts.models import Business
 from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS, request_body
 from stores import hookpoints
 from stores.hookpoints import Flow, HookPoint, HookRequest
-from stores.services.checkout import OrderLine
+from stores.services.pricing import OrderLine
 from tests import factories
 
 # The specification's table "Hook points"; an optional field has a question mark.

@@ -10,7 +10,8 @@ from common.errors import Conflict, Invalid, NotFound
 from stores import signals
 from stores.models import Order, OrderItem, Product
 from stores.queries import DEFAULT_DELIVERY_FEE
-from stores.services.checkout import OrderLine, place_order
+from stores.services.checkout import place_order
+from stores.services.pricing import OrderLine
 from stores.services.settings import set_delivery_fee
 from tests import factories
 from tests.factories import order_request

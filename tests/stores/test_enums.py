@@ -1,6 +1,7 @@
 import pytest
 
-from stores.enums import OrderStatus, StockCrossing, is_low, may_move, stock_crossing
+from stores.enums import OrderStatus, StockCrossing, is_low, may_move
+from stores.services.catalogue.stock import stock_crossing
 
 LINE = ["PENDING", "CONFIRMED", "PREPARING", "READY", "IN_DELIVERY", "DELIVERED"]
 FORWARD = {(LINE[i], LINE[j]) for i in range(6) for j in range(i + 1, 6)}

@@ -14,7 +14,8 @@ from marketplace.scopes import NAMEABLE_EVENTS
 from stores.models import Payment
 from stores.services import orders, reviews
 from stores.services.catalogue import products
-from stores.services.checkout import OrderLine, OrderRequest, place_order
+from stores.services.checkout import place_order
+from stores.services.pricing import OrderLine, OrderRequest
 from stores.signals import product_created
 from tests import factories
 from tests.payloads import hold_to_schemas, validate, validator_of

@@ -14,10 +14,11 @@ from common.errors import Invalid
 from common.files.pictures import Decoded
 from common.validation import check_fields
 from stores import signals
-from stores.enums import ProductStatus, stock_crossing
+from stores.enums import ProductStatus
 from stores.hookpoints import MAX_MINOR
 from stores.models import Product, Review
 from stores.services.catalogue.product_pictures import PictureChanges, change_pictures
+from stores.services.catalogue.stock import stock_crossing
 from stores.services.slugs import insert_under_free_slug, save_under_own_slug
 from stores.services.totals import move_totals
 

@@ -11,7 +11,7 @@ from django.db.models import UUIDField
 from accounts.models import Business
 from common.db.compiled import AmongIds, Compiled, Param
 from stores import signals
-from stores.enums import StockCrossing, stock_crossing
+from stores.enums import StockCrossing, is_low
 from stores.models import Order, Product
 
 Crossing = tuple[Product, StockCrossing]
@@ -34,6 +34,23 @@ def _products(locked: bool) -> "Compiled[Product]":
     of_business = Product.objects.filter(AmongIds("id", "ids"), business=Param("business", UUIDField()))
     rows = of_business.order_by("id")
     return Compiled(lambda: rows.select_for_update(no_key=True) if locked else rows)
+
+
+def stock_crossing(before: int | None, after: int | None, threshold: int | None) -> StockCrossing | None:
+    """The threshold that a change of stock crossed, if any (contract, section 9, "Orders").
+
+    Low: falls from at least the threshold to below it and stays above 0. Out: reaches 0. Back: rises from 0.
+    Untracked stock (None) crosses nothing.
+    """
+    if before is None or after is None or before == after:
+        return None
+    if after == 0:
+        return StockCrossing.OUT_OF_STOCK
+    if before == 0:
+        return StockCrossing.BACK_IN_STOCK
+    if is_low(after, threshold) and not is_low(before, threshold):
+        return StockCrossing.LOW_STOCK
+    return None
 
 
 def move_stock(products: Mapping[UUID, Product], by: Mapping[UUID, int], *, now: datetime) -> list[Crossing]:

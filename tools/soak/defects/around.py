@@ -12,9 +12,9 @@ DEFECTS: Final = {
         (
             Change(
                 "stores.services.checkout",
-                "        if order := _save(checkout, basket, terms, on_saved):\n            return order\n",
-                "        if order := _save(checkout, basket, terms, on_saved):\n            if order.number.endswith('0'):\n"
-                "                Order.objects.filter(pk=order.pk).delete()\n            return order\n",
+                "        if order := _save(checkout, agreed):\n",
+                "        if order := _save(checkout, agreed):\n            if order.number.endswith('0'):\n"
+                "                Order.objects.filter(pk=order.pk).delete()\n",
             ),
         ),
     ),
