@@ -50,7 +50,8 @@ CUSTOMER_ERASED: Final = Coded(
     code="customer_erased",
 )
 PAUSED: Final = Coded(
-    "The store has paused the app. Held deliveries are sent when the store resumes it.", code="held_while_paused"
+    "The store has paused the app. Held deliveries are sent when the store resumes it.",
+    code="held_while_paused",
 )
 
 
