@@ -19,7 +19,7 @@ from accounts.services import (
 )
 from accounts.sign_in.origins import Origin
 from accounts.sign_in.sessions import SessionStore
-from common.db.alone import alone
+from common.db.leases import alone
 from common.mails.letters import Letter, platform_frame
 from common.mails.parts import MailPart
 

@@ -1,11 +1,13 @@
 """Reads one page of a list in one or two statements, even from very long lists.
 
 A page near the top uses its offset. A page further down starts from a bookmark: the first or last row of an earlier
-page (`common.db.page_bookmarks`). Without a bookmark the database counts along the index, without reading the rows.
+page. Without a bookmark the database counts along the index, without reading the rows.
 """
 
-from collections import namedtuple
-from collections.abc import Callable, Hashable, Sequence
+import threading
+import time
+from collections import OrderedDict, namedtuple
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
@@ -13,7 +15,6 @@ from uuid import UUID
 from django.db.models import DateTimeField, Field, QuerySet, Subquery, UUIDField
 
 from common.db.compiled import Compiled, Param
-from common.db.page_bookmarks import PageBookmarks
 from common.rest.iso_text import IsoText
 from common.web.pagination import PageRequest, page_body
 from stores.models import StoreTotals
@@ -23,6 +24,49 @@ Payload = Callable[[Any], dict[str, Any]]
 Columns = tuple[str, ...]
 
 NEAR_TOP: Final = 2_000  # up to this offset, skipping rows is faster than using bookmarks
+
+KEPT: Final = 60  # seconds
+LISTS: Final = 256
+PER_LIST: Final = 64
+
+
+class PageBookmarks:
+    """Rows of long lists, each known by its rank, counted from the oldest row.
+
+    New rows are added on top, so they change no rank. When a row is removed, the caller uses another `key`. Each process
+    has its own bookmarks, and losing them only costs time.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        # For each list its bookmarks, newest last: rank -> (id, expiry).
+        self._lists: OrderedDict[Hashable, OrderedDict[int, tuple[UUID, float]]] = OrderedDict()
+
+    def nearest(self, key: Hashable, rank: int) -> tuple[UUID, int] | None:
+        """The row at `rank`, or the nearest known one above: its id, and how many rows above `rank` it is."""
+        now = time.monotonic()
+        with self._lock:
+            bookmarks = self._lists.get(key) or OrderedDict()
+            known = [each for each, (_, until) in bookmarks.items() if each >= rank and until > now]
+            return (bookmarks[min(known)][0], min(known) - rank) if known else None
+
+    def remember(self, key: Hashable, rows: Mapping[int, UUID]) -> None:
+        """Remember rows, given as ids by rank."""
+        until = time.monotonic() + KEPT
+        with self._lock:
+            bookmarks = self._lists.setdefault(key, OrderedDict())
+            self._lists.move_to_end(key)
+            for rank, row_id in rows.items():
+                bookmarks[rank] = (row_id, until)
+                bookmarks.move_to_end(rank)
+            _shorten(bookmarks, PER_LIST)
+            _shorten(self._lists, LISTS)
+
+
+def _shorten(kept: OrderedDict[Any, Any], size: int) -> None:
+    while len(kept) > size:
+        kept.popitem(last=False)
+
 
 _bookmarks = PageBookmarks()
 

@@ -4,9 +4,12 @@ API views turn them into JSON (`common.rest`). Pages show their messages in the 
 code: `raise Conflict("…", code="too_many_webhooks")`. `developers.docs.errors` has a row for each.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final, Self, TypedDict
+
+from django.core.exceptions import ValidationError
+from django.db.models import Model
 
 
 class ErrorDetail(TypedDict):
@@ -201,3 +204,26 @@ class Unavailable(RetryLater):
 
     status = 503
     code = DEFAULT_CODES[503]
+
+
+def field_problems(instance: Model, names: Mapping[str, str]) -> list[ErrorDetail]:
+    """The problems of the fields in `names`, which maps each to the caller's name for it:
+
+    `{"customer_name": "customer.name"}`.
+    """
+    others = {field.name for field in instance._meta.fields} - names.keys()
+    try:
+        instance.clean_fields(exclude=others)
+    except ValidationError as error:
+        return [
+            {"field": names[column], "message": message}
+            for column, messages in error.message_dict.items()
+            for message in messages
+        ]
+    return []
+
+
+def check_fields(instance: Model, names: Mapping[str, str]) -> None:
+    """Raise `Invalid` with every problem that `field_problems` finds."""
+    if problems := field_problems(instance, names):
+        raise Invalid.fields(problems)

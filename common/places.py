@@ -22,12 +22,12 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from common import visits
 from common.db import transactions
 from common.errors import Unavailable
 from common.observability.metrics import PLACES_TAKEN
-from common.visits import Visit
+from common.web import visits
 from common.web.limits.client_address import client_network
+from common.web.visits import Visit
 
 log = logging.getLogger(__name__)
 

@@ -20,10 +20,10 @@ from typing import Any, Final, Protocol, TypeVar
 
 from django.conf import settings
 
-from common import visits
 from common.errors import Unavailable
 from common.places import LOOK_EVERY, Places
-from common.visits import Visit
+from common.web import visits
+from common.web.visits import Visit
 
 log = logging.getLogger(__name__)
 

@@ -89,6 +89,6 @@ def post_worker_init(worker: Any) -> None:
 def child_exit(server: Any, worker: Any) -> None:
     """Keep the counters of a process that ended in the sums."""
     if METRICS in os.environ:
-        from common import counts
+        from common.observability import counts
 
         counts.add_up(Path(os.environ[METRICS]), worker.pid)

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from common.db.alone import alone
+from common.db.leases import alone
 from conformance.services import disposal, weekly
 
 

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from common.db.alone import alone
+from common.db.leases import alone
 from extensions.hooks import ledger, relaying
 from extensions.releases import watch
 from extensions.services import costs, notices, scripts

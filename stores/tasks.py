@@ -5,8 +5,8 @@ from uuid import UUID
 from celery import shared_task
 
 from accounts.tasks import send_mails
-from common.db.alone import alone
 from common.db.fields import decrypt
+from common.db.leases import alone
 from common.db.rows import for_each
 from stores.models import Order, StoreTotals
 from stores.services import (

@@ -72,7 +72,7 @@ def mail_server(settings: Any) -> Iterator[MailServer]:
     """The platform mails by it."""
     with MailServer() as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        settings.EMAIL_BACKEND = "common.mails.backend.CountedBackend"
+        settings.EMAIL_BACKEND = "common.mails.sending.CountedBackend"
         settings.EMAIL_SENT_BY = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = server.server_address[:2]
         settings.EMAIL_HOST_USER = settings.EMAIL_HOST_PASSWORD = ""

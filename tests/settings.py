@@ -6,7 +6,7 @@ from config.settings import DATABASES, INSTALLED_APPS, PASSWORD_HASHERS
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.quick_flush"]
 
 # The strength of a test's password is of no use to anybody. Passwords made elsewhere can still be checked.
-PASSWORD_HASHERS = ["common.hashers.RandomSecretHasher", *PASSWORD_HASHERS]
+PASSWORD_HASHERS = ["accounts.sign_in.hashers.RandomSecretHasher", *PASSWORD_HASHERS]
 
 # A test's database need not outlive the machine: nothing waits for the disk.
 if DATABASES["default"]["ENGINE"] == "common.db.postgresql":

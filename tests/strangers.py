@@ -10,10 +10,11 @@ from unittest.mock import patch
 
 from django.http import HttpRequest, HttpResponse
 
-from common import places, strangers, visits
+from common import places, strangers
 from common.places import Work
 from common.strangers import may_wait_for_strangers
-from common.visits import VisitsMiddleware
+from common.web import visits
+from common.web.visits import VisitsMiddleware
 
 
 def visit(work: Callable[[], Any], *, is_marked: bool = True) -> Any:

@@ -47,13 +47,13 @@ CHECKED = {
 }
 
 USES = (
-    use("common/counts.py", "prometheus_client", "_init_value _used", "`MmapedDict` still keeps its file, map and sizes in `_f`, `_m`, `_capacity` and `_used`, calls `_init_value` for a new key, and is looked up in `values` for each new metric.", "mmap_dict values.MmapedDict read_all_values_from_file"),
+    use("common/observability/counts.py", "prometheus_client", "_init_value _used", "`MmapedDict` still keeps its file, map and sizes in `_f`, `_m`, `_capacity` and `_used`, calls `_init_value` for a new key, and is looked up in `values` for each new metric.", "mmap_dict values.MmapedDict read_all_values_from_file"),
     use("common/db/compiled.py", "django", "_iterable_class _prefetch_related_lookups", "A queryset still says by these what its rows become; `klass_info` and the populators still tell which columns make which instance.", "get_related_populators compiler.klass_info compiler.annotation_col_map compiler.get_converters"),
     use("common/db/postgresql/base.py", "psycopg", "_WaitTimeout __class__", "`Connection.wait` still takes `timeout`, raises this error when it has passed, and is the only place where a session waits; a session may change its class.", ".wait("),
     use("common/db/transactions.py", "django", "_from_testcase", "A test's own transaction is still marked so among `atomic_blocks`."),
     use("common/files/object_storage.py", "django-storages", "_create_session _normalize_name", "The first makes a session with the credentials of the settings, the second gives a name its folder and refuses one that leaves it."),
     use("common/rest/schema.py", "drf-spectacular", "_get_examples _get_parameters _get_request_body _get_response_bodies _get_response_for_code _get_response_headers_for_code _get_serializer_field_meta _get_serializer_name _map_serializer _map_serializer_field", "These steps of `AutoSchema` still have these arguments: the document of the API is the same before and after."),
-    use("common/visits.py", "django", "_resource_closers", "A streamed response still calls these when it is closed."),
+    use("common/web/visits.py", "django", "_resource_closers", "A streamed response still calls these when it is closed."),
     use("common/web/middleware/own_forms.py", "django", "_check_token", "`CsrfViewMiddleware` still judges a form's token here."),
     use("common/web/requests.py", "django", "_load_post_and_files _mark_post_parse_error _read_started", "`HttpRequest` still reads a form only here, and marks one that can't be read."),
     use("config/health.py", "django", "_has_been_logged", "`log_response` still leaves such a response out."),

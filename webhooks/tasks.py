@@ -8,7 +8,7 @@ from celery import shared_task
 from celery.signals import worker_shutting_down
 from django.utils import timezone
 
-from common.db.alone import alone
+from common.db.leases import alone
 from webhooks.engine import slots
 from webhooks.engine.dispatcher import Dispatcher
 from webhooks.services import (

@@ -13,8 +13,7 @@ from django.utils.text import slugify
 from accounts.models import Business, User
 from accounts.public_names import check_public_name
 from accounts.signals import business_created
-from common.errors import Conflict, Invalid
-from common.validation import check_fields
+from common.errors import Conflict, Invalid, check_fields
 
 # The columns that a caller fills, and their names on the wire.
 WIRE_NAMES = {

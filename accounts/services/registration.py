@@ -18,8 +18,7 @@ from accounts.public_names import check_public_name
 from accounts.services import security_log
 from accounts.services.businesses import create_business
 from accounts.services.confirmation import mail_confirmation
-from common.errors import Conflict, ErrorDetail, Invalid
-from common.validation import field_problems
+from common.errors import Conflict, ErrorDetail, Invalid, field_problems
 
 USER_FIELDS = {"email": "email", "name": "name"}
 BUSINESS_FIELDS = {

@@ -1,17 +1,19 @@
 """Model fields for all apps, and conditions on what they hold."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.db import models
+from django.db import models, transaction
 from django.db.models import BooleanField, Func, Value
 
 from common.contacts import validate_email, validate_phone
+
+BATCH: Final = 500  # rows
 
 
 @lru_cache
@@ -97,7 +99,7 @@ class PhoneField(models.CharField):
 class KeyField(models.CharField):
     """The normal form of what another field of the row holds, by which rows are found. It follows that field at each save.
 
-    Null in a row that a version before wrote, until `common.db.keys.complete` fills it. `update()` has to change both.
+    Null in a row that a version before wrote, until `complete` fills it. `update()` has to change both.
     """
 
     def __init__(self, *args: Any, of: str = "", key: Callable[[str], str] = str, **options: Any) -> None:
@@ -127,3 +129,23 @@ class HasItem(Func):
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
         template = "EXISTS (SELECT 1 FROM json_each(%(expressions)s))"
         return self.as_sql(compiler, connection, template=template, arg_joiner=") WHERE value = (", **context)
+
+
+def complete(model: type[models.Model], keys: Mapping[str, Callable[[str], str]]) -> int:
+    """Fill the columns of keys in rows of a version that had none.
+
+    Give each row without keys its own, and return how many got one. `keys` names the typed columns.
+
+    A row changes only while what was typed in it is still there: it may be erased meanwhile by a process that knows no
+    keys.
+    """
+    first, rows, done, last = next(iter(keys)), model._base_manager, 0, None
+    keyless: Any = rows.filter((f"{first}_key", None)).order_by("pk")
+    while batch := list((keyless.filter(pk__gt=last) if last else keyless).values("pk", *keys)[:BATCH]):
+        with transaction.atomic():
+            for row in batch:
+                done += rows.filter(**row).update(
+                    **{f"{each}_key": key(row[each]) for each, key in keys.items()}
+                )
+        last = batch[-1]["pk"]
+    return done

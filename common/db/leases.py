@@ -1,4 +1,6 @@
-"""Leases: a row is one worker's until a moment, so a worker that dies loses nothing.
+"""Work that only one worker has: a whole task by `@alone`, and a row by a lease.
+
+A leased row is one worker's until a moment, so a worker that dies loses nothing.
 
     tried_until = LeaseField(null=True)
 
@@ -9,13 +11,22 @@ The end of a lease also names the try: a worker that was overtaken finds another
 leases of their own, which end with a dispatcher's heartbeat (`webhooks.engine`).
 """
 
+import logging
+import threading
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Final, TypeVar
 
-from django.db import connection, models, transaction
+from django.db import DatabaseError, connection, models, transaction
 from django.db.models import Q, QuerySet
 
 Row = TypeVar("Row", bound=models.Model)
+Work = TypeVar("Work", bound=Callable[[], object])
+
+log = logging.getLogger(__name__)
+
+SKIPPED: Final = "%s is still running, so this run does nothing."
 
 
 class LeaseField(models.DateTimeField):
@@ -55,3 +66,49 @@ def _free(rows: QuerySet[Row], now: datetime) -> QuerySet[Row]:
 
 def _column(rows: QuerySet[Row]) -> str:
     return next(field.name for field in rows.model._meta.fields if isinstance(field, LeaseField))
+
+
+def alone(work: Work) -> Work:
+    """Decorate a periodic task: a run that begins while another one goes on ends at once.
+
+    Across processes by an advisory lock of PostgreSQL, which ends with its session. SQLite serves one process anyway.
+    """
+    name = f"{work.__module__}.{work.__qualname__}"
+    here = threading.Lock()
+
+    @wraps(work)
+    def run() -> object:
+        return _alone(work, name, here)
+
+    return run  # type: ignore[return-value]
+
+
+def _alone(work: Callable[[], object], name: str, here: threading.Lock) -> object:
+    if not here.acquire(blocking=False):
+        log.info(SKIPPED, name)
+        return None
+    try:
+        return work() if connection.vendor != "postgresql" else _elsewhere(work, name)
+    finally:
+        here.release()
+
+
+def _elsewhere(work: Callable[[], object], name: str) -> object:
+    """Unless another process does it."""
+    if not _asked("SELECT pg_try_advisory_lock(hashtext(%s))", name):
+        log.info(SKIPPED, name)
+        return None
+    try:
+        return work()
+    finally:
+        try:
+            _asked("SELECT pg_advisory_unlock(hashtext(%s))", name)
+        except DatabaseError:
+            connection.close()  # the lock ends with it
+
+
+def _asked(statement: str, name: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [name])
+        ((answer,),) = cursor.fetchall()
+    return bool(answer)

@@ -4,14 +4,19 @@ A mail that can't be written, or whose recipient is refused, is that mail's fail
 Texts of errors name addresses, so what is raised here says the kind alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from smtplib import SMTPDataError, SMTPNotSupportedError, SMTPRecipientsRefused
+from typing import Any, Final
 
+from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 
 from common.db.rows import EndsTheRun
-from common.mails.backend import is_of_one_mail
+from common.observability.metrics import MAILS
+
+CLOSING: Final = 421  # the server's answer to anything while it shuts down
 
 
 class MailServerFails(EndsTheRun):
@@ -43,3 +48,45 @@ def connected() -> Iterator[BaseEmailBackend]:
         yield connection
     finally:
         connection.close()
+
+
+class CountedBackend(BaseEmailBackend):
+    """Django's, by which `EMAIL_URL` has mails sent, with a count of what became of them. Raises what that backend raises.
+
+    Whatever the platform mails passes here, so here it says that no person wrote it (RFC 3834), and no absence note answers.
+    """
+
+    def __init__(self, fail_silently: bool = False, **options: Any) -> None:
+        super().__init__(fail_silently=fail_silently)
+        self._backend = get_connection(settings.EMAIL_SENT_BY, fail_silently=fail_silently, **options)
+
+    def open(self) -> bool | None:
+        try:
+            return self._backend.open()
+        except Exception:
+            MAILS.labels("failed").inc()
+            raise
+
+    def close(self) -> None:
+        self._backend.close()
+
+    def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
+        for each in email_messages:
+            each.extra_headers.setdefault("Auto-Submitted", "auto-generated")
+        try:
+            sent = self._backend.send_messages(email_messages) or 0
+        except Exception as error:
+            MAILS.labels("refused" if is_of_one_mail(error) else "failed").inc(len(email_messages))
+            raise
+        MAILS.labels("sent").inc(sent)
+        MAILS.labels("failed").inc(len(email_messages) - sent)
+        return sent
+
+
+def is_of_one_mail(error: Exception) -> bool:
+    """Whether the server takes other mails: it refused this recipient or this text, or the mail can't be written."""
+    if isinstance(error, SMTPRecipientsRefused):
+        return all(code != CLOSING for code, _ in error.recipients.values())
+    if isinstance(error, SMTPDataError):
+        return error.smtp_code != CLOSING
+    return isinstance(error, SMTPNotSupportedError) or not isinstance(error, OSError)

@@ -23,7 +23,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from common import counts
+from common.observability import counts
 from common.observability.objectives import OBJECTIVES
 from common.web import bearer
 

@@ -11,8 +11,10 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter, Gauge, Histogram
 
-from common import counts  # noqa: F401  before anything is counted
-from common.observability import objectives
+from common.observability import (
+    counts,  # noqa: F401  before anything is counted
+    objectives,
+)
 from common.observability.objectives import Objective
 
 # Every first part in config/urls.py but those of probes and crawlers.

@@ -11,7 +11,7 @@ from typing import Final
 
 from prometheus_client import Counter
 
-from common import counts  # noqa: F401  before anything is counted
+from common.observability import counts  # noqa: F401  before anything is counted
 
 LEAST_BAD: Final = 10  # in an alert's long window, so that a few errors of a quiet hour fire nothing
 

@@ -7,7 +7,7 @@ from config.settings.start import DEBUG
 EMAIL_CONFIG = env.email_url_config(email_url(debug=DEBUG))
 vars().update(EMAIL_CONFIG)
 EMAIL_SENT_BY = EMAIL_CONFIG["EMAIL_BACKEND"]
-EMAIL_BACKEND = "common.mails.backend.CountedBackend"
+EMAIL_BACKEND = "common.mails.sending.CountedBackend"
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Extension Platform <no-reply@localhost>")
 # They get mails about crashes and about data erasures that no app confirms.
 ADMINS = [(address, address) for address in env.list("ADMINS", default=[])]

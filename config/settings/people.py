@@ -19,8 +19,8 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 PASSWORD_HASHERS = [
-    "common.hashers.PasswordHasher",
-    "common.hashers.RandomSecretHasher",
+    "accounts.sign_in.hashers.PasswordHasher",
+    "accounts.sign_in.hashers.RandomSecretHasher",
 ]
 # Sign-in pages of django-allauth (docs/decisions/0027). `accounts.sign_in.limits` counts guesses instead of the library, whose
 # counters would let strangers lock people out.

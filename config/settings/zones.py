@@ -7,7 +7,7 @@ from config.settings.start import DEBUG
 MIDDLEWARE = [
     "common.web.middleware.request_ids.RequestIdMiddleware",
     "common.observability.metrics.AnswersMiddleware",
-    "common.visits.VisitsMiddleware",
+    "common.web.visits.VisitsMiddleware",
     "common.web.middleware.zones.ZoneMiddleware",
     "allauth.account.middleware.AccountMiddleware",  # leads to the page that asks for the password again
 ]

@@ -3,7 +3,7 @@
 from django.db import migrations
 
 from common.contacts import kept_email_key, kept_phone_key
-from common.db.keys import complete
+from common.db.fields import complete
 
 
 def fill(apps, schema_editor):

@@ -12,9 +12,8 @@ from django.utils.translation import gettext as _
 from accounts.models import Business
 from common.db.inserts import insert
 from common.db.transactions import forbid_transaction
-from common.errors import Conflict, ErrorDetail, Invalid
+from common.errors import Conflict, ErrorDetail, Invalid, field_problems
 from common.ids import new_id
-from common.validation import field_problems
 from stores import signals
 from stores.enums import DeliveryMethod, OrderChangeKind
 from stores.hookpoints import Flow, PaymentMethod

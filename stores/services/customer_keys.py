@@ -1,7 +1,7 @@
 """Keys for rows that processes of the version before have written since the migration."""
 
 from common.contacts import kept_email_key, kept_phone_key
-from common.db.keys import complete
+from common.db.fields import complete
 from stores.models import Order, Review
 
 

@@ -11,10 +11,9 @@ from django.utils import timezone
 from accounts.models import Business
 from common import lengths, places
 from common.db.finders import get_or_not_found
-from common.errors import Invalid
+from common.errors import Invalid, check_fields
 from common.places import Work
 from common.text.markdown import TypedReader
-from common.validation import check_fields
 from stores.models import SitePage
 from stores.services.slugs import insert_under_free_slug, save_under_own_slug
 

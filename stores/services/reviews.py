@@ -10,8 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from common.db.finders import get_or_not_found
-from common.errors import Invalid
-from common.validation import check_fields
+from common.errors import Invalid, check_fields
 from stores import signals
 from stores.models import Product, Review
 from stores.services.totals import move_totals

@@ -9,10 +9,9 @@ from django.utils import timezone
 from accounts.models import Business
 from accounts.services import update_business
 from accounts.services.businesses import BusinessChanges
-from common.errors import Conflict, Invalid
+from common.errors import Conflict, Invalid, check_fields
 from common.files.pictures import Decoded
 from common.money import decimals
-from common.validation import check_fields
 from stores.hookpoints import MAX_MINOR
 from stores.models import Product, StorePicture, StoreSettings, StoreTotals
 from stores.services.catalogue.pictures import save_picture

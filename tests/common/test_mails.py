@@ -8,7 +8,7 @@ from django.conf import settings as django_settings
 from django.core.mail import mail_admins, send_mail
 from prometheus_client import REGISTRY
 
-from common.mails.backend import is_of_one_mail
+from common.mails.sending import is_of_one_mail
 from tests.mail_server import mail_server
 from tests.ports import free_port
 
@@ -18,7 +18,7 @@ def counted(outcome: str) -> float:
 
 
 def test_mails_are_counted_by_outcome(settings: Any) -> None:
-    settings.EMAIL_BACKEND = "common.mails.backend.CountedBackend"
+    settings.EMAIL_BACKEND = "common.mails.sending.CountedBackend"
     before = {outcome: counted(outcome) for outcome in ("sent", "failed")}
     settings.EMAIL_SENT_BY = "django.core.mail.backends.locmem.EmailBackend"
     send_mail("Hello", "", None, ["dana@example.com"])
@@ -87,5 +87,5 @@ def test_one_module_sends_mails() -> None:
                         and names & {"send_mail", "mail_admins", "mail_managers"}
                     )
                     callers |= {str(file.relative_to(root))} if is_caller else set()
-    assert senders == {"common/mails/sending.py", "common/mails/backend.py"}
+    assert senders == {"common/mails/sending.py"}
     assert callers == {"accounts/services/sender.py"}

@@ -10,9 +10,10 @@ import pytest
 from django.db import connections, transaction
 from django.http import HttpRequest, StreamingHttpResponse
 
-from common import places, visits
+from common import places
 from common.places import Busy, Places, Work
-from common.visits import VisitsMiddleware
+from common.web import visits
+from common.web.visits import VisitsMiddleware
 from tests.strangers import others, own_places_taken, visit, working
 
 THREADS = 8  # so there are two places, and a person may have one

@@ -459,7 +459,7 @@ PROTECTIONS: Final = {
         "extensions.in_store.embeds_and_blocks", "if not pinned or not settings.WATCH_SCRIPTS:", "if pinned:"
     ),
     "work of one thread": Change(
-        "common.db.alone",
+        "common.db.leases",
         "    if not here.acquire(blocking=False):\n",
         "    if here:\n        return work()\n    if not here.acquire(blocking=False):\n",
     ),

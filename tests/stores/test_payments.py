@@ -4,8 +4,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import transaction
 
-from common import strangers, visits
+from common import strangers
 from common.errors import Conflict, Invalid, NotAllowed
+from common.web import visits
 from stores import signals
 from stores.enums import PaymentStatus
 from stores.hookpoints import HookPoint, PaymentDetails, PaymentMethod, registered

@@ -9,7 +9,7 @@ from django.db.backends.postgresql import base
 from psycopg.errors import ConnectionTimeout
 
 from common.processes.circuit import Circuit
-from common.visits import current
+from common.web.visits import current
 
 READ_ONLY: Final = ("in_hot_standby", "default_transaction_read_only")
 # A page's statements read few rows, and to start workers for them takes longer than to read.

@@ -10,9 +10,8 @@ from django.utils import timezone
 from accounts.models import Business
 from accounts.public_names import check_no_address
 from common.db.finders import get_or_not_found
-from common.errors import Invalid
+from common.errors import Invalid, check_fields
 from common.files.pictures import Decoded
-from common.validation import check_fields
 from stores import signals
 from stores.enums import ProductStatus
 from stores.hookpoints import MAX_MINOR

@@ -4,8 +4,8 @@ from uuid import uuid4
 
 import pytest
 
-from common.db import page_bookmarks as places
-from common.db.page_bookmarks import PageBookmarks
+from appapi import pages as places
+from appapi.pages import PageBookmarks
 
 ONE, TWO = uuid4(), uuid4()
 
