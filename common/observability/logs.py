@@ -15,21 +15,21 @@ class JsonFormatter(OrjsonFormatter):
 
     def formatException(self, ei: Any) -> str:  # noqa: N802  # the name is logging's
         _, error, traceback = ei
-        told = TracebackException(type(error), error, traceback, lookup_lines=False, compact=True)
-        frames = sorted((frame for each in _with_causes(told) for frame in each.stack), key=_file)
+        raised = TracebackException(type(error), error, traceback, lookup_lines=False, compact=True)
+        frames = sorted((frame for each in _with_causes(raised) for frame in each.stack), key=_file)
         try:
             for _, of_one_file in groupby(frames, key=_file):
                 for frame in of_one_file:
                     frame.line  # noqa: B018  # reads it; from now on the frame has it
                 linecache.clearcache()
-            return "".join(told.format()).removesuffix("\n")
+            return "".join(raised.format()).removesuffix("\n")
         finally:
             linecache.clearcache()  # also of what Celery has read for a task that failed
 
 
-def _with_causes(told: TracebackException) -> Iterator[TracebackException]:
+def _with_causes(raised: TracebackException) -> Iterator[TracebackException]:
     """It, what it was raised from, and the members of a group."""
-    waiting = [told]
+    waiting = [raised]
     while waiting:
         each = waiting.pop()
         yield each

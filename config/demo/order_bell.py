@@ -73,7 +73,7 @@ def connect_sample_app(*, state_file: Path, url: str) -> Credentials:
     developer = User.objects.get(email=DEVELOPER)
     app = sample_app(developer=developer, url=url)
     client_secret = rotate_client_secret(app=app, by=app.developer)
-    issued = _installed_anew(app, developer, knows_its_stores=state_file.exists())
+    issued = _reinstalled(app, developer, knows_its_stores=state_file.exists())
     stores = tuple((each.access_token, each.installation.webhook_secret) for each in issued)
     return Credentials(app.client_id, client_secret, stores)
 
@@ -160,7 +160,7 @@ def _agree(app: App) -> None:
         approve_scopes(installation=installation, user=installation.business.owner)
 
 
-def _installed_anew(app: App, developer: User, *, knows_its_stores: bool) -> Iterator[Issued]:
+def _reinstalled(app: App, developer: User, *, knows_its_stores: bool) -> Iterator[Issued]:
     """A token for each store where the app was never installed or has lost its token."""
     shop = merchants_shop()
     sandbox = Business.objects.sandbox_of(developer)

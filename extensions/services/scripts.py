@@ -265,9 +265,9 @@ def changed_lately(since: datetime) -> "QuerySet[WatchedScript]":
 
 def _pin_news(row: WatchedScript, now: datetime) -> News | None:
     """What the last mail about pins didn't say. Beyond a day's mails, it is said with the first look of the next."""
-    unmatched, told = set(row.unmatched_pins), set(row.told_unmatched)
+    unmatched, notified = set(row.unmatched_pins), set(row.told_unmatched)
     row.pin_mails = [at for at in row.pin_mails if now - datetime.fromisoformat(at) < MAILS_IN]
-    is_news = bool(unmatched - told or (told and not unmatched))
+    is_news = bool(unmatched - notified or (notified and not unmatched))
     if not is_news or len(row.pin_mails) >= PIN_MAILS:
         return None
     row.told_unmatched, row.pin_mails = sorted(unmatched), [*row.pin_mails, now.isoformat()]
