@@ -5,8 +5,8 @@ import { Transport } from "./transport.js";
 export class AppClient {
   #transport;
 
-  constructor({ baseUrl, accessToken, timeout = 10_000, waitOnRateLimit = false }) {
-    this.#transport = new Transport({ baseUrl, token: accessToken, timeout, waitOnRateLimit });
+  constructor({ baseUrl, accessToken, timeout = 10_000, waitOnRateLimit = false, retries = 2 }) {
+    this.#transport = new Transport({ baseUrl, token: accessToken, timeout, waitOnRateLimit, retries });
   }
 
   installation() {
@@ -32,7 +32,10 @@ export class AppClient {
   order(id) {
     return this.#get(path`/app-api/orders/${id}`);
   }
-  /** The same `idempotencyKey` and order within 24 hours give the first answer again instead of a second order. */
+  /**
+   * The same `idempotencyKey` and order within 24 hours give the first answer again instead of a second order, also after a restart
+   * of yours. Without one, each call has its own.
+   */
   createOrder(order, { idempotencyKey } = {}) {
     const headers = idempotencyKey ? { "Idempotency-Key": idempotencyKey } : {};
     return this.#record("POST", "/app-api/orders", { body: order, headers });

@@ -7,7 +7,7 @@ export class PlatformError extends Error {
   }
 }
 
-/** No answer came. Whether the call had an effect is unknown; `createOrder` accepts an idempotency key for that. */
+/** No answer came. Whether the call had an effect is unknown. A lost connection was tried three times, under one Idempotency-Key. */
 export class Unreachable extends PlatformError {}
 
 /** The platform answered with an error. `details` is empty unless the input was invalid. Name `requestId` to ask for help.

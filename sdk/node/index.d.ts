@@ -230,6 +230,8 @@ export class AppClient {
     timeout?: number | undefined;
     /** Wait once, as long as the platform asks, after a 429. */
     waitOnRateLimit?: boolean | undefined;
+    /** How often a call whose connection is lost is retried; 2. It is carried out once. */
+    retries?: number | undefined;
   });
   installation(): Promise<types.Installation>;
   business(): Promise<types.Business>;

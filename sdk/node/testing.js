@@ -31,7 +31,7 @@ export async function openStore(t, { port = Number(process.env.PORT || 3000), sc
   const body = { scenario, expiresIn };
   const record = await api.record("POST", `/developer/apps/${app.id}/test-stores`, { body });
   // The listener says itself why it waits.
-  const listener = new StoreListener(new Transport(options), app.id, record.id, port);
+  const listener = new StoreListener(new Transport({ ...options, retries: 0 }), app.id, record.id, port);
   const store = new TestStore(api, app, record, listener);
   t.after(() => store.close());
   await store.listen();

@@ -1,5 +1,6 @@
 // One call to the platform with a token.
 
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { ApiError, errorFrom, jsonObject, RateLimited, Unreachable } from "./errors.js";
@@ -16,13 +17,17 @@ export function cleanSecret(text, name) {
   return cleaned;
 }
 
+const SAFE = ["GET", "HEAD", "OPTIONS"];
+const FIRST_PAUSE = 250; // milliseconds before a call is retried; twice as long before the next
+
 export class Transport {
   #token;
 
-  constructor({ baseUrl, token, timeout, waitOnRateLimit }) {
+  constructor({ baseUrl, token, timeout, waitOnRateLimit, retries = 2 }) {
     this.baseUrl = baseUrl.replace(/\/+$/, "");
     this.timeout = timeout;
     this.waitOnRateLimit = waitOnRateLimit;
+    this.retries = retries;
     this.#token = cleanSecret(token, "The access token");
   }
 
@@ -34,14 +39,24 @@ export class Transport {
     return record;
   }
 
-  /** The 2xx answer. One 429 is waited out where that was asked for. */
-  async send(method, url, options) {
-    try {
-      return await this.#once(method, url, options);
-    } catch (error) {
-      if (!(this.waitOnRateLimit && error instanceof RateLimited && error.retryAfter !== null)) throw error;
-      await sleep(error.retryAfter * 1000);
-      return this.#once(method, url, options);
+  /**
+   * The 2xx answer. A call whose connection is lost is retried, `retries` times. All that change something have an
+   * Idempotency-Key, so the platform carries them out once. One 429 is waited out where that was asked for.
+   */
+  async send(method, url, options = {}) {
+    const key = SAFE.includes(method) ? {} : { "Idempotency-Key": randomUUID() };
+    const call = () => this.#once(method, url, { ...options, headers: { ...key, ...options.headers } });
+    for (let left = this.retries, pause = FIRST_PAUSE; ; left -= 1, pause *= 2) {
+      try {
+        return await call();
+      } catch (error) {
+        if (error instanceof RateLimited && this.waitOnRateLimit && error.retryAfter !== null) {
+          await sleep(error.retryAfter * 1000);
+          return call();
+        }
+        if (left < 1 || !mayPass(error)) throw error;
+        await sleep(pause);
+      }
     }
   }
 
@@ -72,4 +87,10 @@ export class Transport {
     if (!response.ok) throw await errorFrom(response);
     return response;
   }
+}
+
+/** A connection that was refused or ended, or a first call that still runs. A platform that takes too long isn't asked again. */
+function mayPass(error) {
+  if (error instanceof ApiError) return error.code === "idempotency_key_in_progress";
+  return error instanceof Unreachable && error.cause instanceof TypeError;
 }

@@ -54,6 +54,9 @@ class _Handler(BaseHTTPRequestHandler):
         if len(script.answers) > 1:
             script.answers.pop(0)
         status, headers, answer = script.answers[0]
+        if not status:  # the connection is lost
+            self.close_connection = True
+            return
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
@@ -319,6 +322,29 @@ def test_rate_limit_is_waited_out_once_when_asked(server: Server, monkeypatch: p
             client.installation()
         assert raised.value.retry_after is None
         assert waits == [3, 4]
+
+
+@pytest.mark.spec("Contract 18 Contract 1.0", "SDKs send keys by themselves when they retry")
+def test_lost_answer_is_asked_for_under_one_key(
+    server: Server, client: AppClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("extension_platform_sdk.transport.time.sleep", lambda seconds: None)
+    server.will(0, None)
+    server.will(409, {}, {"X-Error-Code": "idempotency_key_in_progress"})
+    server.will(200, {"id": "w"})
+    assert client.update_webhook("w", is_active=True) == {"id": "w"}
+    client.update_webhook("w", is_active=True)
+    first, second, third, other = (each["headers"]["Idempotency-Key"] for each in server.asked)
+    assert first == second == third != other
+    client.business()
+    assert "Idempotency-Key" not in server.asked[-1]["headers"]
+    server.will(0, None)
+    with pytest.raises(Unreachable):
+        client.delete_webhook("w")
+    assert len(server.asked) == 5 + 3
+    with pytest.raises(Unreachable), AppClient(server.url, "fbat_a", retries=0) as once:
+        once.delete_webhook("w")
+    assert len(server.asked) == 5 + 3 + 1
 
 
 def test_no_answer(server: Server) -> None:

@@ -82,16 +82,23 @@ class AppClient:
     """Calls with the access token of one installation, over one connection pool.
 
     Every method raises ``ApiError`` for an error answer (``RateLimited`` for 429) and ``Unreachable`` when none
-    came. With ``wait_on_rate_limit`` a 429 is waited out once, as long as the platform asks, and tried again.
+    came. A call whose connection is lost is retried, ``retries`` times, and carried out once: calls that change
+    something have an Idempotency-Key. With ``wait_on_rate_limit`` a 429 is waited out once, as long as the platform asks.
     Making a client raises ``ValueError`` for a text that is no token, without showing it.
     Use one client per thread; ``with AppClient(...) as client`` closes its connections.
     """
 
     def __init__(
-        self, base_url: str, access_token: str, *, timeout: float = 10, wait_on_rate_limit: bool = False
+        self,
+        base_url: str,
+        access_token: str,
+        *,
+        timeout: float = 10,
+        wait_on_rate_limit: bool = False,
+        retries: int = 2,
     ) -> None:
         self._transport = Transport(
-            base_url, access_token, timeout=timeout, wait_on_rate_limit=wait_on_rate_limit
+            base_url, access_token, timeout=timeout, wait_on_rate_limit=wait_on_rate_limit, retries=retries
         )
 
     def __enter__(self) -> AppClient:
@@ -167,7 +174,8 @@ class AppClient:
 
         ``items`` are ``{"productId": str, "quantity": int}``, ``customer`` is ``{"name", "email", "phone"}`` with
         one of the last two. ``delivery_method`` is PICKUP, or DELIVERY with an ``address``. The same
-        ``idempotency_key`` and order within 24 hours give the first answer again instead of a second order.
+        ``idempotency_key`` and order within 24 hours give the first answer again instead of a second order, also after a
+        restart of yours; without one, each call has its own.
 
         409 when a product is unavailable or out of stock, 422 when another of the store's apps refuses it.
         """

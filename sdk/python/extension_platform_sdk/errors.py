@@ -17,7 +17,7 @@ class PlatformError(Exception):
 class Unreachable(PlatformError):
     """No answer came: the address is wrong, the platform is down, or it took longer than the timeout.
 
-    Whether the call had an effect is unknown; ``create_order`` takes an idempotency key for that.
+    Whether the call had an effect is unknown. A lost connection was tried three times, under one Idempotency-Key.
     """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import uuid
 from collections.abc import MutableMapping
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
@@ -18,6 +19,9 @@ T = TypeVar("T")
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
 AROUND = " \t\r\n\ufeff"
+SAFE = ("GET", "HEAD", "OPTIONS")
+FIRST_PAUSE = 0.25  # seconds before a call is retried; twice as long before the next
+STILL_RUNS = "idempotency_key_in_progress"
 
 
 def is_local(host: str) -> bool:
@@ -56,10 +60,13 @@ def clean_secret(text: str, name: str) -> str:
 class Transport:
     """Beneath ``AppClient``, which says what its arguments mean."""
 
-    def __init__(self, base_url: str, token: str, *, timeout: float, wait_on_rate_limit: bool) -> None:
+    def __init__(
+        self, base_url: str, token: str, *, timeout: float, wait_on_rate_limit: bool, retries: int = 2
+    ) -> None:
         self._base_url = base_url.rstrip("/")
         self._timeout = timeout
         self._wait_on_rate_limit = wait_on_rate_limit
+        self._retries = retries
         self._session = Session()
         self._session.auth = _Bearer(clean_secret(token, "The access token"))
         self._session.headers["Accept"] = "application/json"
@@ -97,17 +104,33 @@ class Transport:
         query: Record | None = None,
         headers: dict[str, str] | None = None,
     ) -> requests.Response:
-        """Send a call, wait out one 429 where that was asked for, and return the 2xx answer.
+        """Send a call, and return the 2xx answer. One 429 is waited out where that was asked for.
+
+        A call whose connection is lost is retried, ``retries`` times. All that change something have an Idempotency-Key, so
+        the platform carries them out once.
 
         Raises ``ApiError`` for any other answer, and ``Unreachable`` when none came.
         """
-        try:
-            return self._send_once(method, path, body, query, headers)
-        except RateLimited as limit:
-            if not self._wait_on_rate_limit or limit.retry_after is None:
-                raise
-            time.sleep(limit.retry_after)
-        return self._send_once(method, path, body, query, headers)
+        if method not in SAFE:
+            headers = {"Idempotency-Key": str(uuid.uuid4())} | (headers or {})
+        pause = FIRST_PAUSE
+        for left in range(self._retries, -1, -1):
+            try:
+                return self._send_once(method, path, body, query, headers)
+            except RateLimited as limit:
+                if not self._wait_on_rate_limit or limit.retry_after is None:
+                    raise
+                time.sleep(limit.retry_after)
+                return self._send_once(method, path, body, query, headers)
+            except ApiError as error:
+                if not left or error.code != STILL_RUNS:
+                    raise
+            except Unreachable as error:
+                if not left or not _was_lost(error.__cause__):
+                    raise
+            time.sleep(pause)
+            pause *= 2
+        raise AssertionError("the last try returns or raises")
 
     def _send_once(
         self,
@@ -132,6 +155,11 @@ class Transport:
         if not 200 <= response.status_code < 300:
             raise error_from(response)
         return response
+
+
+def _was_lost(error: BaseException | None) -> bool:
+    """Whether a connection was refused or ended. A platform that takes too long isn't asked again."""
+    return isinstance(error, requests.ConnectionError) and not isinstance(error, requests.Timeout)
 
 
 class _Bearer(AuthBase):

@@ -47,6 +47,7 @@ function answering(asked, answers) {
     for await (const part of request) body += part;
     asked.push({ call: `${request.method} ${request.url}`, body, headers: request.headers });
     const [status, answer, headers = {}] = answers.length > 1 ? answers.shift() : answers[0];
+    if (!status) return request.socket.destroy(); // the connection is lost
     response.writeHead(status, headers).end(JSON.stringify(answer));
   };
 }
@@ -413,6 +414,31 @@ test("errors of the API", async (t) => {
     gone.business(),
     (error) => error instanceof Unreachable && !error.message.includes("fbat_secret"),
   );
+});
+
+test("a lost answer is asked for again under one key", async (t) => {
+  const asked = [];
+  const answers = [
+    [0],
+    [409, { message: "runs" }, { "X-Error-Code": "idempotency_key_in_progress" }],
+    [200, { id: "w" }],
+    [200, { id: "w" }],
+    [200, {}],
+    [0],
+  ];
+  const url = await serve(t, answering(asked, answers));
+  const client = new AppClient({ baseUrl: url, accessToken: "fbat_x" });
+  assert.deepEqual(await client.updateWebhook("w", { isActive: true }), { id: "w" });
+  await client.updateWebhook("w", { isActive: true });
+  await client.business();
+  const keys = asked.map((each) => each.headers["idempotency-key"]);
+  assert.equal(new Set(keys.slice(0, 3)).size, 1);
+  assert.notEqual(keys[3], keys[2]);
+  assert.equal(keys[4], undefined);
+  await assert.rejects(client.deleteWebhook("w"), Unreachable);
+  assert.equal(asked.length, 5 + 3);
+  await assert.rejects(new AppClient({ baseUrl: url, accessToken: "fbat_x", retries: 0 }).deleteWebhook("w"), Unreachable);
+  assert.equal(asked.length, 5 + 3 + 1);
 });
 
 test("installing", async (t) => {

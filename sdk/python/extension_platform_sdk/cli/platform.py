@@ -22,11 +22,20 @@ class Platform:
     """
 
     def __init__(
-        self, account: config.Account, *, timeout: float = TIMEOUT, wait_on_rate_limit: bool = True
+        self,
+        account: config.Account,
+        *,
+        timeout: float = TIMEOUT,
+        wait_on_rate_limit: bool = True,
+        retries: int = 2,
     ) -> None:
         self.url = account.url
         self._transport = Transport(
-            account.url, account.token, timeout=timeout, wait_on_rate_limit=wait_on_rate_limit
+            account.url,
+            account.token,
+            timeout=timeout,
+            wait_on_rate_limit=wait_on_rate_limit,
+            retries=retries,
         )
 
     def __enter__(self) -> Platform:

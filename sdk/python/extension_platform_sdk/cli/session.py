@@ -93,7 +93,7 @@ class Session:
         An error in one of the threads ends the session, and is raised here.
         """
         self._begin(self._report)
-        with Platform(self._account, timeout=WAIT + 15.0, wait_on_rate_limit=False) as platform:
+        with Platform(self._account, timeout=WAIT + 15.0, wait_on_rate_limit=False, retries=0) as platform:
             self._attach(platform, since)
             while not self._over.is_set():
                 self._ask(platform)
