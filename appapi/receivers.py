@@ -3,22 +3,25 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import F
 from django.dispatch import receiver
 
 from accounts.models import Business
-from appapi.models import IdempotencyKey
 from appapi.services import exports, idempotency
+from installations.models import Installation
+from installations.signals import installation_removed
 from stores.copies import Copies
 from stores.signals import copies_to_erase, customer_erased
 from teststores.signals import clock_advanced
 
 
 @receiver(clock_advanced)
-def bring_forward(business: Business, by: timedelta, **_: Any) -> None:
-    """Of a test store, keys expire by its own clock."""
-    kept = IdempotencyKey.objects.filter(installation__business=business)
-    kept.update(expires_at=F("expires_at") - by)
+def on_clock_advanced(business: Business, by: timedelta, **_: Any) -> None:
+    idempotency.bring_forward(business, by)
+
+
+@receiver(installation_removed)
+def on_installation_removed(installation: Installation, **_: Any) -> None:
+    idempotency.forget(installation)
 
 
 @receiver(copies_to_erase)

@@ -144,6 +144,10 @@ class NotFound(ServiceError):
     code = DEFAULT_CODES[404]
 
 
+class NotInBody(NotFound):
+    """404: a thing that the body names is absent. Repeated under an `Idempotency-Key` it stays so, other than one of the path."""
+
+
 class Conflict(ServiceError):
     """409: the current state doesn't allow it."""
 

@@ -11,6 +11,4 @@ REVIEWS_A_PAGE: Final = (10, 50)
 EVENTS_A_PAGE: Final = (100, 500)
 
 MAX_QUANTITY: Final = 1_000_000  # of one line of an order
-MAX_KEY: Final = 255  # characters of an Idempotency-Key
-RESPONSES_KEPT: Final = timedelta(hours=24)  # for repeats with the same key
 EXPORTS_KEPT: Final = timedelta(hours=24)

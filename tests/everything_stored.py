@@ -3,10 +3,12 @@
 import gzip
 import json
 from collections.abc import Container, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_plus
 
+from cryptography.fernet import InvalidToken
 from django.apps import apps
 from django.contrib.sessions.backends.base import SessionBase
 from django.core import mail
@@ -65,7 +67,9 @@ def _readings(value: Any) -> Iterator[str]:
     if "%" in text or "+" in text:
         yield unquote_plus(text)
     if text.startswith("gAAAA"):
-        yield cipher().decrypt(text.encode()).decode()
+        # An answer that is kept under an Idempotency-Key is opened by that key alone (`tests/wire/test_repeated_calls.py`).
+        with suppress(InvalidToken):
+            yield cipher().decrypt(text.encode()).decode()
     if "\\u" in text:
         yield text.encode("latin-1", "backslashreplace").decode("unicode_escape", "replace")
 

@@ -12,11 +12,12 @@ from rest_framework.serializers import Serializer
 from accounts.models import Business
 from appapi import limits
 from appapi.middleware import call_of
-from common.errors import NotFound, TooManyRequests
+from appapi.services.idempotency import key_owner
+from common.errors import NotAllowed, NotFound, TooManyRequests
 from common.rest.query import Query
 from common.rest.views import JsonView
 from common.web.pagination import PageRequest
-from installations.authentication import RequiresScope, TokenAuthentication, scope_needed
+from installations.authentication import RequiresScope, TokenAuthentication, refusal, scope_needed
 from installations.models import Installation
 
 
@@ -36,10 +37,12 @@ class AppApiView(JsonView):
     before it reads from the database.
     """
 
+    takes_keys = True
     requests_a_minute = limits.REQUESTS_A_MINUTE
     authentication_classes = [TokenAuthentication]
     permission_classes = [RequiresScope]
     required_scope: str | dict[str, str | None] | None
+    _scopes_used: tuple[str, ...] = ()
 
     @property
     def installation(self) -> Installation:
@@ -70,7 +73,19 @@ class AppApiView(JsonView):
 
     def uses(self, *scopes: str) -> None:
         """Note the scopes of what the call read, where the endpoint itself needs none."""
-        call_of(self.request).scopes_used = scopes
+        self._scopes_used = call_of(self.request).scopes_used = scopes
+
+    def key_owner(self) -> str:
+        return key_owner(self.installation.pk)
+
+    def needs(self) -> str:
+        """The scopes that the call used beyond the endpoint's own."""
+        return " ".join(self._scopes_used)
+
+    def still_may(self, needs: str) -> None:
+        for scope in needs.split():
+            if scope not in self.installation.effective_scopes:
+                raise NotAllowed(refusal(self.installation, scope))
 
     def read(self, serializer: type[Serializer], *, partial: bool = False, **context: str) -> dict[str, Any]:
         """The validated body; with `partial` only the fields it has. Raises for 415, 413 or 400 with all problems."""
@@ -97,6 +112,7 @@ class AppApiView(JsonView):
 class UnknownPath(AppApiView):
     """Any other path below `/app-api` and `/webhooks`: a 404 with or without a token, which counts for the rate limit."""
 
+    takes_keys = False
     schema = None  # not in the OpenAPI document
     permission_classes = []
     required_scope = None

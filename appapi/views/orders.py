@@ -1,25 +1,23 @@
 """Orders and their payments: `read_orders` and `write_orders`."""
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-import orjson
-from django.http import HttpResponse
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from django.http import HttpResponseBase
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from appapi.pages import rows_of
 from appapi.serializers import OrderBody, OrderFilters, PaymentBody, StatusBody
-from appapi.services.idempotency import StoredResponse, answer_once
+from appapi.services.idempotency import earlier_answer
 from appapi.views.base import AppApiView
-from common.errors import ERROR_CODE_HEADER, NotFound
+from common.errors import NotInBody
 from common.ids import parse_id
 from common.rest.schema import problem
 from common.strangers import may_wait_for_strangers
 from common.web.pagination import page_body
-from installations.limits import MAX_KEY, ORDERS_A_PAGE
+from installations.limits import ORDERS_A_PAGE
 from installations.models import Installation
 from stores import enums, queries
 from stores.hookpoints import ask_payment_methods
@@ -38,23 +36,6 @@ from stores.services.history import Actor
 from stores.services.orders import change_order_status
 from stores.services.payments import settle_payment
 from stores.services.pricing import OrderLine, OrderRequest
-
-IDEMPOTENCY_KEY = OpenApiParameter(
-    "Idempotency-Key",
-    {
-        "type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": r"^[!-~]([ -~]*[!-~])?$",
-        "examples": ["cart-4711"],
-    },
-    OpenApiParameter.HEADER,
-    description="Your own name for this order. Repeating it within 24 hours returns the first response.",
-)  # fmt: skip
-REPLAYED = OpenApiParameter(
-    "Idempotent-Replayed",
-    {"type": "string", "enum": ["true"]},
-    OpenApiParameter.HEADER,
-    description="The response is a copy of the first one.",
-    response=[201],
-)
 
 
 def _actor(installation: Installation) -> Actor:
@@ -92,56 +73,32 @@ class OrderList(AppApiView):
 
     @extend_schema(
         "createOrder",
-        parameters=[IDEMPOTENCY_KEY, REPLAYED],
         request=OrderBody,
         responses={
             201: OpenApiResponse(OrderSerializer, "The order, PENDING."),
             404: problem("There is no such product."),
-            409: problem(
-                "A product is unavailable or out of stock; or the idempotency key was used for another request."
-            ),
+            409: problem("A product is unavailable or out of stock."),
             422: problem("An app of the merchant refuses the order; `message` is its reason."),
             503: problem(
                 "The database or the payment app can't be reached. Try again after `Retry-After` seconds."
             ),
         },
     )
-    def post(self, request: Request) -> HttpResponse:
+    def post(self, request: Request) -> HttpResponseBase:
         """Place a guest order.
 
-        The store's apps are called as in its checkout. With an `Idempotency-Key` the order is placed only once, even
-        if the request is repeated. The same key with another body is a 409.
+        The store's apps are called as in its checkout.
         """
         body = self.read(OrderBody, currency=self.business.currency)
-        key = request.headers.get("Idempotency-Key")
-        if key is None:
-            return written(self._place(body))
-        canonical = b"POST /app-api/orders\n" + orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
-        answer = answer_once(
-            installation=self.installation,
-            key=key,
-            request=canonical,
-            work=lambda save: self._place(body, save),
+        if self.claim and (earlier := earlier_answer(self.installation, self.claim.key)):
+            return earlier
+        placed = place_order(
+            business=self.business,
+            request=order_request(body),
+            by=_actor(self.installation),
+            on_saved=lambda order: self.keep(_created(order)),
         )
-        return written(answer)
-
-    def _place(
-        self, body: dict[str, Any], save: Callable[[StoredResponse], None] | None = None
-    ) -> StoredResponse:
-        """`save` stores the response in the transaction of the order."""
-
-        def keep(order: Order) -> None:
-            if save:
-                save(created(order))
-
-        return created(
-            place_order(
-                business=self.business,
-                request=order_request(body),
-                by=_actor(self.installation),
-                on_saved=keep,
-            )
-        )
+        return _created(placed)
 
 
 class OrderDetail(OrderView):
@@ -235,19 +192,9 @@ def order_request(body: dict[str, Any]) -> OrderRequest:
 def _product_id(text: str) -> UUID:
     product_id = parse_id(text)
     if product_id is None:
-        raise NotFound(f"Product {text} not found")
+        raise NotInBody(f"Product {text} not found")
     return product_id
 
 
-def created(order: Order) -> StoredResponse:
-    return StoredResponse(201, orjson.dumps(order_payload(order)))
-
-
-def written(answer: StoredResponse) -> HttpResponse:
-    """The response with these exact bytes, because a repeated request must get the same ones."""
-    response = HttpResponse(answer.body, status=answer.status, content_type="application/json")
-    if answer.code:
-        response[ERROR_CODE_HEADER] = answer.code
-    if answer.replayed:
-        response["Idempotent-Replayed"] = "true"
-    return response
+def _created(order: Order) -> Response:
+    return Response(order_payload(order), status=201)

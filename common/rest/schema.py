@@ -5,6 +5,7 @@ has its id, body and responses. This class adds what follows from the view: cred
 pagination, rate headers and the usual errors. Examples of bodies are built from those of their fields.
 """
 
+from datetime import timedelta
 from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
@@ -12,11 +13,13 @@ from drf_spectacular.plumbing import build_examples_list, build_parameter_type, 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 from rest_framework import serializers
 from rest_framework.fields import Field
+from rest_framework.permissions import SAFE_METHODS
 
 from common.errors import ERROR_CODE_HEADER, error_body
 from common.rest.deprecation import HEADERS as DEPRECATION_HEADERS
 from common.rest.deprecation import Deprecation
 from common.rest.fields import Described, Integer, Text, example_of
+from common.rest.idempotency import HEADER, KEPT_FOR, MAX_KEY, REPLAYED, REPLAYED_BEFORE_1_0
 from common.tracing import REQUEST_ID_HEADER
 
 Schema = dict[str, Any]
@@ -28,6 +31,7 @@ PROBLEMS = {
     400: "The input is wrong; `details` lists the problems of single fields.",
     401: "The credential is missing or no longer valid.",
     404: "It doesn't exist, or belongs to someone else.",
+    409: "The Idempotency-Key was used for another call, or its first call still runs.",
     413: "The body is larger than 1 MiB.",
     415: "The body has another Content-Type.",
     429: "Too many requests. Try again after `Retry-After` seconds.",
@@ -46,6 +50,27 @@ class ErrorSerializer(serializers.Serializer):
     message = Text("What went wrong, for people.", "Product not found")
     error = Text("The status's name.", "Not Found")
     details = ErrorDetailSerializer(many=True, required=False, help_text="Every problem of single fields.")
+
+
+KEY = build_parameter_type(
+    name=HEADER,
+    schema={
+        "type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": r"^[!-~]([ -~]*[!-~])?$",
+        "examples": ["cart-4711"],
+    },
+    location="header",
+    description=(
+        "Your own name for this call. Repeated with it within "
+        f"{KEPT_FOR // timedelta(hours=1)} hours, the call is carried out once and answered alike."
+    ),
+)  # fmt: skip
+REPLAYED_HEADERS = {
+    name: {
+        "description": "The response is a copy of the first one.",
+        "schema": {"type": "string", "enum": ["true"]},
+    }
+    for name in (REPLAYED, REPLAYED_BEFORE_1_0)
+}
 
 
 def problem(when: str) -> OpenApiResponse:
@@ -98,6 +123,8 @@ class OperationSchema(AutoSchema):
         operation["description"] = " ".join(filter(None, [operation.get("description"), *needs, *notes]))
         operation.setdefault("security", [])
         operation.setdefault("parameters", [])
+        if self.takes_key:
+            operation["parameters"].append(KEY)
         return operation
 
     @property
@@ -107,6 +134,10 @@ class OperationSchema(AutoSchema):
 
     def is_deprecated(self) -> bool:
         return self.deprecation is not None
+
+    @property
+    def takes_key(self) -> bool:
+        return self.view.takes_keys and self.method not in SAFE_METHODS
 
     @property
     def scopes(self) -> list[str]:
@@ -231,6 +262,8 @@ class OperationSchema(AutoSchema):
             statuses |= {429}
         if self.view.path_fields:
             statuses |= {404}
+        if self.takes_key:
+            statuses |= {400, 409, 429}
         if body := self._get_request_body():
             statuses |= {400, 413, 415} if "application/json" in body["content"] else {400, 415}
         if any(parameter["in"] == "query" for parameter in self._get_parameters()):
@@ -264,4 +297,5 @@ class OperationSchema(AutoSchema):
         names += ["Retry-After"] * (status_code in ("429", "503"))
         names += ["WWW-Authenticate"] * (status_code == "401")
         common = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
-        return common | (DEPRECATION_HEADERS if self.deprecation else {}) | headers
+        replayed = REPLAYED_HEADERS if self.takes_key and status_code < "300" else {}
+        return common | (DEPRECATION_HEADERS if self.deprecation else {}) | replayed | headers

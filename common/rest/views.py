@@ -1,13 +1,17 @@
 """The base class of all JSON endpoints."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
+from django.http import HttpResponseBase
 from rest_framework.fields import Field
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
+from common.rest import idempotency
 from common.rest.deprecation import Deprecation
 
 
@@ -25,6 +29,41 @@ class JsonView(APIView):
     )
 
     deprecations: ClassVar[Mapping[str, Deprecation]] = {}  # by method; their answers have its headers
+
+    takes_keys: ClassVar[bool] = False  # whether unsafe calls may be repeated under an `Idempotency-Key`
+    waits_for_strangers: bool = False  # set by `may_wait_for_strangers`
+    is_one_transaction: ClassVar[bool] = (
+        True  # whether a call with a key runs in one, unless it waits for strangers
+    )
+    claim: idempotency.Claim | None = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        method = (request.method or "").lower()
+        handler = getattr(self, method, None) if method in self.http_method_names else None
+        if self.takes_keys and handler and request.method not in SAFE_METHODS:
+            # Called in the method's place, once the `initial` of subclasses is done, too.
+            setattr(self, method, partial(idempotency.answer_once, self, handler))
+
+    def key_owner(self) -> str:
+        """Whose the keys are: an installation's, a person's."""
+        raise NotImplementedError
+
+    def has_foreign_path(self) -> bool:
+        """Whether the path names a thing of others. Such a call looks at no key."""
+        return False
+
+    def needs(self) -> str:
+        """What the call needed besides its credential, kept with its answer for `still_may`."""
+        return ""
+
+    def still_may(self, needs: str) -> None:
+        """Raises what the call would raise if the caller may not make it any more."""
+
+    def keep(self, response: HttpResponseBase) -> None:
+        """Keep the answer of a call with a key, in the transaction of what it changed. For calls that wait for servers of others."""
+        if self.claim:
+            idempotency.keep(self.claim, response, needs=self.needs())
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)

@@ -14,7 +14,7 @@ from activity.services import retention as log_retention
 from activity.services import writing
 from common import lengths, strangers
 from common.http import transport, url_policy
-from common.rest import parsers
+from common.rest import idempotency, parsers
 from common.rest.views import JsonView
 from common.text.nesting import MAX_DEPTH, MAX_VALUES
 from common.times import duration
@@ -83,6 +83,9 @@ def _api() -> list[Limit]:
         Limit("Levels of objects and lists in a JSON body", str(MAX_DEPTH), "400"),
         Limit("Values in a JSON body", f"{MAX_VALUES:,}", "400"),
         Limit("Escaped characters of a form such as %E9", f"{MAX_ESCAPES:,}", "413"),
+        Limit("Idempotency-Key", f"1 to {idempotency.MAX_KEY} printable ASCII characters", "400"),
+        Limit("Repeats with an Idempotency-Key return the first response", duration(idempotency.KEPT_FOR), "a new call"),
+        Limit("Idempotency-Keys of an installation or a person", f"{idempotency.MOST_KEYS:,}, and {size(idempotency.MOST_SIZE)} of answers", "429 with Retry-After"),
         Limit("Objects on a page", f"{page_of((JsonView.page_default, JsonView.page_maximum))}; orders {page_of(api_limits.ORDERS_A_PAGE)}; reviews {page_of(api_limits.REVIEWS_A_PAGE)}", "lowered"),
         Limit("Events on a page of the feed", page_of(api_limits.EVENTS_A_PAGE), "lowered"),
         Limit("Exports being made, for each installation", "1", "409"),
@@ -114,8 +117,6 @@ def _orders() -> list[Limit]:
     return [
         Limit("Lines of an order", str(carts.MAX_LINES), "400"),
         Limit("Quantity of a line", f"{api_limits.MAX_QUANTITY:,}", "400"),
-        Limit("Idempotency-Key", f"1 to {api_limits.MAX_KEY} printable characters", "400"),
-        Limit("Repeats with an Idempotency-Key return the first response", duration(api_limits.RESPONSES_KEPT), "a new order"),
     ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.models import Business
 from common.db.transactions import forbid_transaction
-from common.errors import Conflict, Invalid, NotFound, Refused
+from common.errors import Conflict, Invalid, NotInBody, Refused
 from stores import hookpoints, queries
 from stores.enums import OrderValidation, ProductStatus
 from stores.hookpoints import MAX_MINOR, Flow, HookPart
@@ -113,7 +113,7 @@ def read_basket(
 def _basket(lines: Sequence[OrderLine], products: Mapping[UUID, Product], promo_discount: int) -> Basket:
     for line in lines:
         if line.product_id not in products:
-            raise NotFound(f"Product {line.product_id} not found")
+            raise NotInBody(f"Product {line.product_id} not found")
     basket = Basket(lines, products)
     if basket.subtotal > MAX_MINOR:
         raise Invalid.field("items", _("The order is too large."))

@@ -16,8 +16,9 @@ from accounts.models import Business, Mail, User
 from accounts.services.outbox import post_later
 from accounts.services.sender import send_due
 from activity import log as calls
-from appapi.models import Export, IdempotencyKey
+from appapi.models import Export
 from appapi.services.exports import make_exports
+from common.models import KeptAnswer
 from extensions.models import HookCall
 from installations.models import Installation
 from marketplace.models import App
@@ -180,7 +181,7 @@ HELD = {
     "stores_order.note", "stores_order.discount_reason", "stores_review.comment", "stores_review.author_name",
     "stores_review.author_email", "stores_review.author_email_key", "stores_payment.qr_code", "stores_payment.payment_url", "stores_payment.invoice_id",
     "stores_payment.reference", "stores_orderchange.note", "stores_orderhookpart.reason", "activity_apicall.response_body",
-    "activity_apicall.request_body", "activity_apicall.path", "appapi_idempotencykey.body", "webhooks_event.data",
+    "activity_apicall.request_body", "activity_apicall.path", "webhooks_event.data",
     "webhooks_attempt.response_excerpt", "webhooks_inboxentry.body", "extensions_hookcall.request_body",
     "extensions_hookcall.answer_excerpt", "extensions_hookcall.problem", "django_admin_log.object_repr",
     "accounts_mail.to", "accounts_mail.to_key", "accounts_mail.content",
@@ -307,24 +308,14 @@ def test_answer_kept_under_a_key_is_blank_and_the_key_refuses_a_second_order(
     first = post().json()
     before = Order.objects.get()
     change_order_status(order=before, status="CANCELLED")
-    kept = IdempotencyKey.objects.get()
-    paid = {
-        "status": "FAILED",
-        "paymentUrl": None,
-        "qrCode": None,
-        "invoiceId": f"for {EMAIL}",
-        "expiresAt": None,
-    }
-    IdempotencyKey.objects.update(body=orjson.dumps(orjson.loads(kept.body) | {"payment": paid}).decode())
-    first["payment"] = paid | {"invoiceId": None}
     erase(signed_in(dana), EMAIL)
     again = post()
-    assert again.status_code == 201
-    nulls = {"customer": {"name": None, "email": None, "phone": None}, "address": None, "note": None}
-    assert again.json() == first | nulls
+    assert (again.status_code, again["X-Error-Code"]) == (410, "answer_erased")
+    assert not traces([("answer", again.content.decode()), ("kept", str(KeptAnswer.objects.values().get()))])
     assert Order.objects.count() == 1
-    assert IdempotencyKey.objects.count() == 1
+    assert KeptAnswer.objects.get().answer == ""
     now = client_of(live).get(f"/app-api/orders/{before.pk}").json()
+    nulls = {"customer": {"name": None, "email": None, "phone": None}, "address": None, "note": None}
     assert {name: now[name] for name in nulls} == nulls
     assert now.keys() == first.keys()
     assert now["updatedAt"] > first["updatedAt"]

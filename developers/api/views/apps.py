@@ -61,6 +61,9 @@ class AppsView(DeveloperView):
             headers=NO_STORE,
         )
 
+    def still_may(self, needs: str) -> None:
+        require_confirmed(self.developer)
+
 
 class AppView(DeveloperView):
     tag = "Apps"

@@ -13,6 +13,7 @@ from accounts.enums import TokenRight
 from accounts.models import User
 from accounts.sign_in.authentication import DeveloperAuthentication, HasTokenRight, IsDeveloper
 from common.errors import NotFound, ServiceError
+from common.ids import parse_id
 from common.rest.schema import problem
 from common.rest.views import JsonView
 from common.web.limits.person_limits import count_request
@@ -33,6 +34,7 @@ class DeveloperView(JsonView):
     permission_classes = [IsDeveloper, HasTokenRight]
     path_fields = {"app_id": AppId()}
     is_limited = True
+    takes_keys = True
     token_rights: ClassVar[Mapping[str, TokenRight]] = {}  # by method, what a developer token needs
     app_roles: ClassVar[
         Mapping[str, AppRole]
@@ -61,6 +63,27 @@ class DeveloperView(JsonView):
     def count(self, caller: User) -> None:
         """Count the request. Raises `TooManyRequests`."""
         count_request(caller)
+
+    def key_owner(self) -> str:
+        return f"person:{self.developer.pk}"
+
+    def has_foreign_path(self) -> bool:
+        """An app of which the caller isn't a member, or isn't any more. One that is gone was perhaps theirs."""
+        if "app_id" not in self.kwargs or self.app:
+            return False
+        app_id = parse_id(self.kwargs["app_id"])
+        return app_id is None or App.objects.live().filter(pk=app_id).exists()
+
+    def needs(self) -> str:
+        """The app, by its id."""
+        return str(self.app.pk) if self.app else ""
+
+    def still_may(self, needs: str) -> None:
+        """The app of a path was looked up before. A test store's is known by the answer that is kept."""
+        if needs and "app_id" not in self.kwargs:
+            is_there = App.objects.live().filter(pk=needs).exists()
+            if is_there and not App.objects.developed_by(self.developer).filter(pk=needs).exists():
+                raise NotFound("Test store not found")
 
     def own_app(self, app_id: str) -> App:
         """Raises `NotFound` for an app of which the caller isn't a member."""

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from accounts.models import User
 from accounts.sign_in.authentication import DeveloperAuthentication
-from common.errors import Coded, Conflict, NotFound
+from common.errors import Coded, Conflict, NotFound, NotInBody
 from common.http.transport import usual_headers
 from common.ids import parse_id
 from common.rest.schema import problem
@@ -97,7 +97,7 @@ class ListenView(_View):
             return None
         store = teststores.find_test_store(developer=self.developer, store_id=store_id)
         if store.app_id != app.pk:
-            raise NotFound("Test store not found")
+            raise NotInBody("Test store not found")
         return store
 
 
@@ -119,6 +119,8 @@ class ListenerView(_ListenerView):
 
 
 class _PollView(_ListenerView):
+    takes_keys = False
+
     def count(self, caller: User) -> None:
         limits.count_poll(caller)
 

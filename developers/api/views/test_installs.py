@@ -29,6 +29,9 @@ class TestInstallView(DeveloperView):
         issued = services.test_install(app=self.own_app(app_id), developer=self.developer)
         return Response(TestInstallSerializer(issued).data, status=201, headers=NO_STORE)
 
+    def still_may(self, needs: str) -> None:
+        require_confirmed(self.developer)
+
 
 class TestStatusView(DeveloperView):
     tag = "Testing"

@@ -102,7 +102,9 @@ class _View(DeveloperView):
     path_fields = {"store_id": TestStoreId()}
 
     def own_store(self, store_id: str) -> TestStore:
-        return services.find_test_store(developer=self.developer, store_id=store_id)
+        store = services.find_test_store(developer=self.developer, store_id=store_id)
+        self.app = store.app
+        return store
 
 
 class TestStoreView(_View):
@@ -165,6 +167,8 @@ class TestStoreUninstallView(_View):
 
 
 class AdvanceView(_View):
+    is_one_transaction = False  # the clock is moved before what falls due is looked for
+
     @extend_schema("advanceTestStore", request=AdvanceBody, responses=AdvancedSerializer)
     def post(self, request: Request, store_id: str) -> Response:
         """Let the clock of a test store go on.

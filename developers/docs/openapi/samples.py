@@ -68,7 +68,8 @@ def call_of(method: str, path: str, entry: dict[str, Any], base_url: str) -> Sam
         credential=credential,
         json=example_in(content[JSON]) if JSON in content else None,
         form=example_in(content[FORM]) if FORM in content else None,
-        idempotency_key=given.get(("header", "Idempotency-Key")),
+        # Calls that make something are those that people repeat.
+        idempotency_key=given.get(("header", "Idempotency-Key")) if method == "post" else None,
         answers=JSON in answered,
         saves="export.ndjson.gz" if "application/gzip" in answered else "",
     )

@@ -21,7 +21,13 @@ DEFECTS: Final = {
     "idempotency keys are ignored": Defect(
         "money",
         "orders doubled",
-        (Change("appapi.views.orders", "        if key is None:\n", "        if True:\n"),),
+        (
+            Change(
+                "common.rest.idempotency",
+                "    if key is None or view.has_foreign_path():\n",
+                "    if True:\n",
+            ),
+        ),
     ),
     "a status is answered but not saved": Defect(
         "apps",
