@@ -66,7 +66,7 @@ Handler = Callable[..., HttpResponseBase]
 
 
 class KeyedView(Protocol):
-    """What a view says of its calls."""
+    """What a view knows about its calls."""
 
     waits_for_strangers: bool
     is_one_transaction: ClassVar[bool]
