@@ -7,6 +7,7 @@ from django.dispatch import receiver
 
 from accounts.models import Business
 from appapi.services import exports, idempotency
+from common.rest.idempotency import forget, owner_of
 from installations.models import Installation
 from installations.signals import installation_removed
 from stores.copies import Copies
@@ -21,7 +22,7 @@ def on_clock_advanced(business: Business, by: timedelta, **_: Any) -> None:
 
 @receiver(installation_removed)
 def on_installation_removed(installation: Installation, **_: Any) -> None:
-    idempotency.forget(installation)
+    forget(owner_of("installation", installation.pk))
 
 
 @receiver(copies_to_erase)

@@ -26,6 +26,7 @@ from accounts.services.security_mails import mail_later
 from accounts.services.staff import leave_all
 from accounts.signals import account_deleted, account_deletion_asked
 from common.errors import Conflict
+from common.rest.idempotency import forget, owner_of
 
 NAME: Final = "Deleted account"
 STORE_NAME: Final = "Deleted store"
@@ -79,6 +80,7 @@ def delete_account(*, user: User, now: datetime | None = None) -> None:
     facts = {"base_url": settings.BASE_URL}
     mail_later(subject=SUBJECT, template="accounts/mail/account_deleted.txt", context=facts, to=person.email)
     _end_sign_ins(person)
+    forget(owner_of("person", person.pk))
     _empty(person, now)
     account_deleted.send(User, user=person, now=now)
     security_log.record(user_id=person.pk, kind=SecurityEventKind.ACCOUNT_DELETED)

@@ -6,7 +6,6 @@ processes of 0.2.0 may keep answers of POST `/app-api/orders` there.
 
 from datetime import datetime, timedelta
 from typing import Final
-from uuid import UUID
 
 import orjson
 from django.db.models import F
@@ -18,19 +17,11 @@ from appapi.models import IdempotencyKey
 from common.errors import ERROR_CODE_HEADER, Conflict, error_body
 from common.models import KeptAnswer
 from common.rest import idempotency
+from common.rest.idempotency import owner_of
 from installations.models import Installation
 from stores.copies import Copies
 
 ERASED: Final = "The answer was erased with its customer."
-
-
-def key_owner(installation: UUID) -> str:
-    return f"installation:{installation}"
-
-
-def forget(installation: Installation) -> None:
-    """Of an installation that has ended: its token can't repeat a call."""
-    KeptAnswer.objects.filter(owner=key_owner(installation.pk)).delete()
 
 
 def bring_forward(business: Business, by: timedelta) -> None:
@@ -75,4 +66,4 @@ def earlier_answer(installation: Installation, key: str) -> HttpResponse | None:
 
 def _owners(business: Business) -> list[str]:
     ids = Installation.objects.filter(business=business).values_list("pk", flat=True)
-    return [key_owner(each) for each in ids]
+    return [owner_of("installation", each) for each in ids]

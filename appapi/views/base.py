@@ -12,8 +12,8 @@ from rest_framework.serializers import Serializer
 from accounts.models import Business
 from appapi import limits
 from appapi.middleware import call_of
-from appapi.services.idempotency import key_owner
 from common.errors import NotAllowed, NotFound, TooManyRequests
+from common.rest.idempotency import owner_of
 from common.rest.query import Query
 from common.rest.views import JsonView
 from common.web.pagination import PageRequest
@@ -76,7 +76,7 @@ class AppApiView(JsonView):
         self._scopes_used = call_of(self.request).scopes_used = scopes
 
     def key_owner(self) -> str:
-        return key_owner(self.installation.pk)
+        return owner_of("installation", self.installation.pk)
 
     def needs(self) -> str:
         """The scopes that the call used beyond the endpoint's own."""

@@ -20,7 +20,8 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Literal, Protocol
+from uuid import UUID
 
 import orjson
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -63,6 +64,10 @@ _KEPT_HEADERS: Final = ("Cache-Control", "Retry-After", ERROR_CODE_HEADER)
 _UUID: Final = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 Handler = Callable[..., HttpResponseBase]
+
+
+def owner_of(kind: Literal["installation", "person"], key: UUID) -> str:
+    return f"{kind}:{key}"
 
 
 class KeyedView(Protocol):
@@ -156,6 +161,11 @@ def keep(claim: Claim, response: HttpResponseBase, *, needs: str = "", ends: boo
             "This request took too long, and another one with its Idempotency-Key took over.",
             code="idempotency_key_taken_over",
         )
+
+
+def forget(owner: str) -> None:
+    """Of an owner who has ended: their credential can't repeat a call."""
+    KeptAnswer.objects.filter(owner=owner).delete()
 
 
 def delete_expired(*, now: datetime | None = None) -> int:

@@ -16,10 +16,12 @@ from django.test import Client
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from accounts.models import Business, User
+from accounts.services.deletion import delete_account
 from accounts.sign_in import tokens
 from common.models import KeptAnswer
 from common.rest import idempotency
 from installations.models import Installation
+from installations.services.lifecycle import uninstall
 from marketplace.enums import AppRole
 from marketplace.models import App, Membership
 from marketplace.services import members
@@ -121,6 +123,7 @@ class Life:
 @pytest.mark.spec(
     SPEC, "Idempotency-Key works on every unsafe call of the developer API, whatever a person does"
 )
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_each_call_of_a_person_has_one_effect(
     dana: User, person: Client, sam: User, mira: User, settings: Any
@@ -276,7 +279,7 @@ def test_owner_of_too_many_keys_is_429(
 
 @pytest.mark.spec(SPEC, "Kept answers are encrypted, and their keys kept as a hash")
 def test_nobody_reads_a_kept_answer_without_its_key(api: Client, installation: Installation) -> None:
-    body = {"url": "https://127.0.0.1:9/hook", "events": ["order.created"]}
+    body = {"url": CLOSED, "events": ["order.created"]}
     made = _patch(api, "POST", "/webhooks", body, "a-key-of-mine")
     kept = KeptAnswer.objects.get()
     everything = " ".join(map(str, KeptAnswer.objects.values_list().get()))
@@ -299,6 +302,17 @@ def test_answer_is_read_with_an_older_encryption_key(
 
 
 NEW_KEY = "9sVqXyWjYtV0M4m7yC3v5o1Vq1mX0m0c4m3Qn0Jb8pA="
+
+
+@pytest.mark.spec(SPEC, "Answers go with the installation and with the account")
+def test_no_answer_outlives_its_owner(dana: User, app: App, installation: Installation) -> None:
+    _patch(client_of_person(dana), "PATCH", f"/developer/apps/{app.pk}", {"description": "New"})
+    _patch(client_of(installation), "POST", "/app-api/orders", order_body(world(installation)))
+    assert KeptAnswer.objects.count() == 2
+    uninstall(installation=installation)
+    assert KeptAnswer.objects.get().owner == f"person:{dana.pk}"
+    delete_account(user=dana)
+    assert not KeptAnswer.objects.exists()
 
 
 @pytest.mark.spec(SPEC, "Keys are an installation's and a person's, not their tokens'")

@@ -14,6 +14,7 @@ from accounts.models import User
 from accounts.sign_in.authentication import DeveloperAuthentication, HasTokenRight, IsDeveloper
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
+from common.rest.idempotency import owner_of
 from common.rest.schema import problem
 from common.rest.views import JsonView
 from common.web.limits.person_limits import count_request
@@ -65,7 +66,7 @@ class DeveloperView(JsonView):
         count_request(caller)
 
     def key_owner(self) -> str:
-        return f"person:{self.developer.pk}"
+        return owner_of("person", self.developer.pk)
 
     def has_foreign_path(self) -> bool:
         """An app of which the caller isn't a member, or isn't any more. One that is gone was perhaps theirs."""
