@@ -44,6 +44,21 @@ class OAuthErrorSerializer(serializers.Serializer):
     error_description = Text("What went wrong.", "The code is unknown, expired or used.", required=False)
 
 
+class JwkSerializer(serializers.Serializer):
+    """RFC 8037."""
+
+    kty = Text("The kind of key.", "OKP", schema={"enum": ["OKP"]})
+    crv = Text("The curve.", "Ed25519", schema={"enum": ["Ed25519"]})
+    x = Text("The public key, in base64url.", "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")
+    kid = Text("Its thumbprint (RFC 7638), which tokens name.", "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")
+    use = Text("What it is for.", "sig", schema={"enum": ["sig"]})
+    alg = Text("How it signs.", "EdDSA", schema={"enum": ["EdDSA"]})
+
+
+class JwksSerializer(serializers.Serializer):
+    keys = JwkSerializer(many=True, help_text="The first one signs.")
+
+
 def endpoint(about: str, path: str) -> Text:
     return Text(about, BASE + path, schema={"format": "uri"})
 
@@ -53,6 +68,7 @@ class OAuthMetadataSerializer(serializers.Serializer):
     authorization_endpoint = endpoint("The consent page.", "/oauth/authorize")
     token_endpoint = endpoint("Exchanges a code.", "/oauth/token")
     revocation_endpoint = endpoint("Revokes a token.", "/oauth/revoke")
+    jwks_uri = endpoint("The keys of session tokens.", "/.well-known/jwks.json")
     scopes_supported = StringList("The scopes.", list(SCOPES))
     response_types_supported = StringList("The response types.", ["code"])
     response_modes_supported = StringList("The response modes.", ["query"])

@@ -46,6 +46,13 @@ class AppStatus(models.TextChoices):
     APPROVED = "APPROVED", "Approved"
 
 
+class SessionTokenAlg(models.TextChoices):
+    """How session tokens are signed (RFC 7518, RFC 8037)."""
+
+    HS256 = "HS256", "HS256, with the webhook secret"
+    EDDSA = "EdDSA", "EdDSA, with the platform's key"
+
+
 class SubmissionStatus(models.TextChoices):
     """The state of one review round (contract, section 9)."""
 

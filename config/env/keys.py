@@ -6,7 +6,10 @@ import os
 import secrets
 from pathlib import Path
 
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.fernet import Fernet
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from django.core.exceptions import ImproperlyConfigured
 
 from config.env.reading import env
@@ -58,6 +61,38 @@ def field_encryption_keys(*, debug: bool, var_dir: Path) -> tuple[str, ...]:
             "Fernet; print(Fernet.generate_key().decode())'"
         )
     return keys
+
+
+def session_token_keys() -> tuple[bytes, ...]:
+    """`SESSION_TOKEN_KEYS`: Ed25519 private keys, separated by commas, as their 32 bytes. The first one signs, all are published.
+
+    Each is PKCS#8 in PEM, or base64 of its 32 bytes. Empty: the platform makes one and keeps it.
+    """
+    given = env.str("SESSION_TOKEN_KEYS", default="")
+    keys = tuple(_ed25519_key(each.strip()) for each in given.split(",") if each.strip())
+    if len(set(keys)) != len(keys):
+        raise ImproperlyConfigured("SESSION_TOKEN_KEYS has a key twice.")
+    return keys
+
+
+def _ed25519_key(text: str) -> bytes:
+    wrong = ImproperlyConfigured(
+        "SESSION_TOKEN_KEYS holds something other than Ed25519 private keys (PKCS#8 in PEM, or base64 of 32 random bytes, "
+        "separated by commas). One way to make a key: openssl genpkey -algorithm ed25519"
+    )
+    try:
+        if not text.startswith("-----"):
+            key = base64.b64decode(text.replace("-", "+").replace("_", "/"), validate=True)
+        else:
+            loaded = load_pem_private_key(text.encode(), password=None)
+            if not isinstance(loaded, Ed25519PrivateKey):
+                raise wrong
+            key = loaded.private_bytes_raw()
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise wrong from error
+    if len(key) != 32 or len(set(key)) < 8:
+        raise wrong
+    return key
 
 
 def metrics_token(*, debug: bool) -> str:

@@ -5,7 +5,13 @@ from pathlib import Path
 
 from config.cores import cores
 from config.env.addresses import base_url, hosts, local_destinations, public_link, stores_url
-from config.env.keys import field_encryption_keys, metrics_token, secret_key, secret_key_fallbacks
+from config.env.keys import (
+    field_encryption_keys,
+    metrics_token,
+    secret_key,
+    secret_key_fallbacks,
+    session_token_keys,
+)
 from config.env.reading import address, at_least, env, flag, folder, port
 
 BASE_DIR = Path(__file__).resolve().parents[2]
@@ -18,6 +24,7 @@ DEBUG = flag("DEBUG")
 SECRET_KEY = secret_key(debug=DEBUG, var_dir=VAR_DIR)
 SECRET_KEY_FALLBACKS = secret_key_fallbacks()
 FIELD_ENCRYPTION_KEYS = field_encryption_keys(debug=DEBUG, var_dir=VAR_DIR)
+SESSION_TOKEN_KEYS = session_token_keys()
 
 PORT = port("PORT", 8000)
 BASE_URL = base_url(PORT)

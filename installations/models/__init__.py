@@ -12,6 +12,7 @@ from installations.models.installations import (
     usable,
     with_versions,
 )
+from installations.models.signing_keys import SigningKey
 
 __all__ = [
     "RECONSENT_REST",
@@ -21,6 +22,7 @@ __all__ = [
     "HistoryEntry",
     "Installation",
     "InstallationQuerySet",
+    "SigningKey",
     "is_in_release",
     "not_in_rows",
     "running",

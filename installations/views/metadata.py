@@ -6,7 +6,13 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 
 from common.web.methods import require_safe
-from installations.serializers import AUTHENTICATION, OAuthMetadataSerializer, ProtectedResourceSerializer
+from installations.serializers import (
+    AUTHENTICATION,
+    JwksSerializer,
+    OAuthMetadataSerializer,
+    ProtectedResourceSerializer,
+)
+from installations.signing_keys import session_keys
 from marketplace.scopes import SCOPES
 
 
@@ -22,6 +28,7 @@ def metadata(request: HttpRequest) -> JsonResponse:
         "authorization_endpoint": _url("merchants:authorize"),
         "token_endpoint": _url("oauth:token"),
         "revocation_endpoint": _url("oauth:revoke"),
+        "jwks_uri": _url("oauth:jwks"),
         "scopes_supported": list(SCOPES),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
@@ -50,6 +57,17 @@ def protected_resource(request: HttpRequest) -> JsonResponse:
         "resource_documentation": _url("docs:index"),
     }
     return JsonResponse(document, headers={"Access-Control-Allow-Origin": "*"})
+
+
+@extend_schema("getSigningKeys", tags=["OAuth"], responses=JwksSerializer)
+@require_safe
+def jwks(request: HttpRequest) -> JsonResponse:
+    """Get the platform's public keys.
+
+    A JWK Set (RFC 7517). They sign the session tokens of apps with `sessionTokenAlg: EdDSA`.
+    """
+    headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "max-age=300"}
+    return JsonResponse({"keys": [each.public for each in session_keys()]}, headers=headers)
 
 
 def _url(name: str) -> str:

@@ -10,7 +10,7 @@ from oauth2_provider.models import AbstractApplication
 
 from accounts.models import User
 from common.ids import new_id
-from marketplace.enums import AppRole, AppStatus, Category
+from marketplace.enums import AppRole, AppStatus, Category, SessionTokenAlg
 from marketplace.models.members import Membership
 from marketplace.models.pictures import Picture, picture_path, picture_url
 from marketplace.scopes import READS_CUSTOMERS
@@ -160,6 +160,12 @@ class App(AppFields, AbstractApplication):
         default=True,
         db_default=True,
         help_text="A save of the manifest that widens nothing runs in production at once. Off: it waits for the next version.",
+    )
+    session_token_alg = models.CharField(
+        max_length=5,
+        choices=SessionTokenAlg.choices,
+        default=SessionTokenAlg.HS256,
+        db_default=SessionTokenAlg.HS256,
     )
     taken_back_at = models.DateTimeField(
         null=True,

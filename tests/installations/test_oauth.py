@@ -823,6 +823,7 @@ def test_metadata_names_what_is_there(client: Client, slash: str) -> None:
         "authorization_endpoint": "http://testserver/oauth/authorize",
         "token_endpoint": "http://testserver/oauth/token",
         "revocation_endpoint": "http://testserver/oauth/revoke",
+        "jwks_uri": "http://testserver/.well-known/jwks.json",
         "scopes_supported": list(SCOPES),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],

@@ -54,7 +54,7 @@ FETCHED = {
     "merchants:checkout_refusal", "merchants:customer_erase", "merchants:customer_export", "merchants:kept_request", "merchants:order_news",
     "merchants:order_note", "merchants:orders_export", "merchants:orders_move", "merchants:picture", "merchants:product_stock",
     "merchants:scripts_export", "merchants:save_block", "merchants:session_token",
-    "merchants:store_picture", "merchants:store_thumbnail", "merchants:view_store", "oauth:metadata", "oauth:protected_resource", "llms", "llms_full",
+    "merchants:store_picture", "merchants:store_thumbnail", "merchants:view_store", "oauth:jwks", "oauth:metadata", "oauth:protected_resource", "llms", "llms_full",
     "sdks:node", "sdks:project", "sdks:python", "sdks:tarball", "sdks:wheel",
     "portal:analytics_csv", "portal:deliveries_resend", "portal:delivery_news", "portal:inbox_entries", "portal:manifest_download",
     "portal:log_news", "portal:request_news", "portal:review_message",

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 # What a cache may keep: it is the same for everyone.
 PUBLIC = {
     "",  # health, crawlers, unknown paths
-    "home", "licenses", "mails", "no_server", "styleguide", "oauth:metadata", "oauth:protected_resource", "llms", "llms_full",
+    "home", "licenses", "mails", "no_server", "styleguide", "oauth:jwks", "oauth:metadata", "oauth:protected_resource", "llms", "llms_full",
     "sdks:node", "sdks:project", "sdks:python", "sdks:tarball", "sdks:wheel",
     "docs:changelog_feed", "docs:event_schema", "docs:guide_source", "docs:openapi",
     "merchants:picture", "merchants:store_picture", "merchants:store_thumbnail",

@@ -14,7 +14,7 @@ from common.http.url_policy import MAX_URL_LENGTH
 from common.ids import parse_id
 from common.rest.fields import ApiSerializer, Boolean, Choice, Described, Identifier, StringList, Text
 from marketplace import rules
-from marketplace.enums import Category, ReleaseMode
+from marketplace.enums import Category, ReleaseMode, SessionTokenAlg
 from marketplace.models import picture_url
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
 from marketplace.services.pictures import BadPicture, Decoded, decode
@@ -187,6 +187,12 @@ class AppChanges(NewApp):
     liveSaves = Boolean(
         "Whether a save of the manifest that widens nothing runs in production at once. If not, every change waits for the next version.",
         False,
+        required=False,
+    )
+    sessionTokenAlg = Choice(
+        SessionTokenAlg.values,
+        "How session tokens are signed: HS256 with the webhook secret, or EdDSA with the platform's key. Applies at once.",
+        "EdDSA",
         required=False,
     )
     iconUrl = PictureAddress(

@@ -19,7 +19,15 @@ from common.rest.fields import (
     StringList,
     Text,
 )
-from marketplace.enums import AppRole, AppStatus, Category, ReleaseMode, ReleaseState, SubmissionStatus
+from marketplace.enums import (
+    AppRole,
+    AppStatus,
+    Category,
+    ReleaseMode,
+    ReleaseState,
+    SessionTokenAlg,
+    SubmissionStatus,
+)
 from marketplace.models import App, AppVersion, Submission
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
 from marketplace.services.notifications import notes_of
@@ -84,6 +92,7 @@ class AppSerializer(ApiSerializer):
     supportUrl = TextOrNull("Where merchants get help.", "mailto:help@stars.example.com")
     privacyUrl = TextOrNull("The privacy policy.", "https://stars.example.com/privacy")
     liveSaves = Boolean("Whether saves that widen nothing run in production at once.", True)
+    sessionTokenAlg = Choice(SessionTokenAlg.values, "How session tokens are signed.", "HS256")
     role = RoleOf(AppRole.choices, "Your role on the app.", "OWNER")
 
 

@@ -25,7 +25,7 @@ APP_KEYS = [
     "id", "name", "slug", "description", "category", "scopes", "redirectUrl", "webhookUrl", "webhookEvents",
     "iconUrl", "screenshots", "version", "approvedScopes", "status", "isListed", "manifest", "clientId",
     "createdAt", "updatedAt", "screenshotAlts", "longDescription", "supportUrl", "privacyUrl", "liveSaves",
-    "role",
+    "sessionTokenAlg", "role",
 ]  # fmt: skip
 
 
@@ -74,6 +74,7 @@ def test_create_answers_the_app_with_its_secret_once(api: Api) -> None:
         "supportUrl": None,
         "privacyUrl": None,
         "liveSaves": True,
+        "sessionTokenAlg": "HS256",
         "role": "OWNER",
     }
     for path in ("/developer/apps", f"/developer/apps/{app.id}"):

@@ -1,0 +1,158 @@
+"""Session tokens that the platform's key signs, read by PyJWT, which knows nothing but the address of the keys (contract, section 20)."""
+
+import base64
+import time
+from typing import Any
+
+import jwt
+import pytest
+import requests
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+from django.test import Client
+
+from accounts.models import Business, User
+from common.db.fields import decrypt
+from config.env.keys import session_token_keys
+from installations.models import Installation, SigningKey
+from marketplace.models import App
+from tests.clients import api_of
+from tests.merchants.pages import installed, listed_app, page_of
+from tests.pages import signed_in
+
+SPEC = "Contract 20 One key for who is looking"
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def new_key() -> Ed25519PrivateKey:
+    return Ed25519PrivateKey.generate()
+
+
+def seed(key: Ed25519PrivateKey) -> str:
+    return base64.b64encode(key.private_bytes_raw()).decode()
+
+
+def pem(key: Ed25519PrivateKey) -> str:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+
+
+@pytest.fixture
+def stars(dana: User, shop: Business) -> Installation:
+    app = listed_app(dana, ["read_products"], name="Loyalty Stars")
+    made = installed(app, shop)
+    answer = api_of(dana)("patch", f"/developer/apps/{app.pk}", {"sessionTokenAlg": "EdDSA"})
+    assert (answer.status_code, answer.json()["sessionTokenAlg"]) == (200, "EdDSA")
+    return made
+
+
+@pytest.fixture
+def browser(shop: Business) -> Client:
+    return signed_in(shop.owner)
+
+
+def token_of(browser: Client, stars: Installation) -> str:
+    return str(browser.get(page_of(stars, "session-token/")).json()["sessionToken"])
+
+
+def read(token: str, server: Any, app: App, **options: Any) -> dict[str, Any]:
+    """As an app reads it, with the address of the keys alone."""
+    keys = jwt.PyJWKClient(f"{server.url}/.well-known/jwks.json", cache_keys=False)
+    found: dict[str, Any] = jwt.decode(
+        token, keys.get_signing_key_from_jwt(token), algorithms=["EdDSA"], audience=app.client_id, **options
+    )
+    return found
+
+
+@pytest.mark.spec(
+    SPEC, "With EdDSA the token is signed with the platform's key, with kid, iss, iat and the same claims"
+)
+def test_token_is_read_with_the_address_of_the_keys_alone(
+    live_server: Any, browser: Client, stars: Installation, shop: Business, settings: Any
+) -> None:
+    settings.BASE_URL = live_server.url
+    before = int(time.time())
+    claims = read(token_of(browser, stars), live_server, stars.app, issuer=live_server.url)
+    assert claims.keys() == {"aud", "sub", "businessId", "installationId", "exp", "staffRole", "iss", "iat"}
+    assert (claims["sub"], claims["businessId"]) == (str(shop.owner.pk), str(shop.pk))
+    assert claims["exp"] - claims["iat"] == 60
+    assert before <= claims["iat"] <= time.time()
+    forged = jwt.encode(claims, stars.webhook_secret, algorithm="HS256", headers={"kid": "x"})
+    with pytest.raises(jwt.PyJWTError):
+        read(forged, live_server, stars.app)
+
+
+@pytest.mark.spec(SPEC, "HS256 tokens stay as they are")
+def test_app_without_a_choice_has_its_tokens_as_before(browser: Client, dana: User, shop: Business) -> None:
+    other = installed(listed_app(dana, ["read_products"], name="Other"), shop)
+    token = token_of(browser, other)
+    assert jwt.get_unverified_header(token) == {"alg": "HS256", "typ": "JWT"}
+    claims = jwt.decode(token, other.webhook_secret, algorithms=["HS256"], audience=other.app.client_id)
+    assert claims.keys() == {"aud", "sub", "businessId", "installationId", "exp", "staffRole"}
+
+
+@pytest.mark.spec(SPEC, "jwks.json has all public keys, for any origin, with max-age=300")
+def test_keys_are_published_with_their_thumbprints(live_server: Any, settings: Any) -> None:
+    first, second = new_key(), new_key()
+    settings.SESSION_TOKEN_KEYS = [each.private_bytes_raw() for each in (first, second)]
+    address = f"{live_server.url}/.well-known/jwks.json"
+    answer = requests.get(address, timeout=10)
+    assert (answer.headers["Cache-Control"], answer.headers["Access-Control-Allow-Origin"]) == (
+        "max-age=300",
+        "*",
+    )
+    keys = answer.json()["keys"]
+    assert [base64.urlsafe_b64decode(each["x"] + "=") for each in keys] == [
+        each.public_key().public_bytes_raw() for each in (first, second)
+    ]
+    assert all(each.keys() == {"kty", "crv", "x", "kid", "use", "alg"} for each in keys)
+    metadata = requests.get(f"{live_server.url}/.well-known/oauth-authorization-server", timeout=10).json()
+    assert metadata["jwks_uri"].endswith("/.well-known/jwks.json")
+
+
+def test_thumbprint_is_that_of_the_rfc() -> None:
+    """RFC 8037, appendix A.3."""
+    from installations.signing_keys import thumbprint
+
+    jwk = {"crv": "Ed25519", "kty": "OKP", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}
+    assert thumbprint(jwk) == "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"
+
+
+@pytest.mark.spec(SPEC, "A new key is put last, moved first an hour later, the old one taken out a day later")
+def test_no_token_is_refused_while_keys_change(
+    live_server: Any, browser: Client, stars: Installation, settings: Any
+) -> None:
+    old, new = (each.private_bytes_raw() for each in (new_key(), new_key()))
+    tokens = []
+    for keys in ([old], [old, new], [new, old], [new]):
+        settings.SESSION_TOKEN_KEYS = keys
+        tokens.append(token_of(browser, stars))
+        for token in tokens[-2:]:  # of a minute ago at most
+            assert read(token, live_server, stars.app)["sub"]
+
+
+@pytest.mark.spec(SPEC, "Unset: one is made at the first start and kept encrypted")
+def test_own_key_is_made_once_and_kept_encrypted(
+    live_server: Any, browser: Client, stars: Installation
+) -> None:
+    assert read(token_of(browser, stars), live_server, stars.app)
+    kept = SigningKey.objects.get()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT seed FROM installations_signingkey")
+        assert decrypt(cursor.fetchone()[0]) == kept.seed
+    assert read(token_of(browser, stars), live_server, stars.app)
+    assert SigningKey.objects.get().seed == kept.seed
+
+
+@pytest.mark.spec(SPEC, "PKCS#8 PEM or base64 of 32 bytes, comma-separated; a bad one stops the start")
+def test_keys_of_the_operator(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = new_key(), new_key()
+    monkeypatch.setenv("SESSION_TOKEN_KEYS", f"{pem(first)},{seed(second)}")
+    assert session_token_keys() == tuple(each.private_bytes_raw() for each in (first, second))
+    monkeypatch.setenv("SESSION_TOKEN_KEYS", "")
+    assert session_token_keys() == ()
+    for bad in ("x", seed(first)[:20], "A" * 43 + "=", pem(first)[:60], f"{seed(first)},{seed(first)}"):
+        monkeypatch.setenv("SESSION_TOKEN_KEYS", bad)
+        with pytest.raises(ImproperlyConfigured, match="SESSION_TOKEN_KEYS"):
+            session_token_keys()
