@@ -9,14 +9,21 @@ from installations.models import Installation
 from marketplace.models import App
 from stores.models import Order, Payment, Product, Review, SitePage
 from tests import factories
-from tests.appapi.endpoints import ENDPOINTS, WITH_ID, Ids, call, parameters, world
+from tests.appapi.world import Ids, call, world
+from tests.endpoints_table import OF_APPS, Endpoint
 from tests.state import unchanged
 from webhooks.models import Delivery, Event, Webhook
 
 # Whatever an endpoint could change.
 KEPT: tuple[type[Model], ...] = (Order, Payment, Product, Review, SitePage, Webhook, Event, Delivery)
 
-OF_AN_INSTALLATION = [name for name in WITH_ID if "<webhook_id>" in name]
+WITH_ID = [each for each in OF_APPS if each.parameters]
+OF_AN_INSTALLATION = [each for each in WITH_ID if "webhook_id" in each.parameters]
+ORDER = next(each for each in OF_APPS if str(each) == "POST app-api/orders")
+
+
+def each(cases: list[Endpoint]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("endpoint", cases, ids=str)
 
 
 @pytest.fixture
@@ -36,38 +43,38 @@ def neighbours(second_app: App, sandbox: Business) -> Ids:
     return world(factories.installation(second_app, sandbox), slug="cake")
 
 
-def assert_absent(api: Client, name: str, ids: Ids, *, foreign: list[str]) -> None:
+def assert_absent(api: Client, endpoint: Endpoint, ids: Ids, *, foreign: list[str]) -> None:
     """The call answers and does what it would with ids that do not exist in place of the `foreign` ones."""
     with unchanged(*KEPT):
-        answer = call(api, name, ids)
+        answer = call(api, endpoint, ids)
     assert (answer.status_code, answer.json()["error"]) == (404, "Not Found")
     absent = ids | dict.fromkeys(foreign, "nothing")
-    assert answer.json()["message"] == call(api, name, absent).json()["message"]
+    assert answer.json()["message"] == call(api, endpoint, absent).json()["message"]
 
 
 @pytest.mark.spec("Contract 0 Conventions", "Another tenant's object is a 404, like one that does not exist")
-@pytest.mark.parametrize("name", WITH_ID)
-def test_id_of_another_business_is_404(name: str, api: Client, own: Ids, foreign: Ids) -> None:
-    assert_absent(api, name, foreign, foreign=parameters(name))
-    answer = call(api, name, own)
-    assert answer.status_code == ENDPOINTS[name].status  # it was the id that made the difference
+@each(WITH_ID)
+def test_id_of_another_business_is_404(endpoint: Endpoint, api: Client, own: Ids, foreign: Ids) -> None:
+    assert_absent(api, endpoint, foreign, foreign=endpoint.parameters)
+    answer = call(api, endpoint, own)
+    assert answer.status_code == endpoint.status  # it was the id that made the difference
 
 
 @pytest.mark.spec(
     "Contract 0 Conventions", "Webhook and delivery of another installation on the business are 404s"
 )
-@pytest.mark.parametrize("name", OF_AN_INSTALLATION)
-def test_webhook_of_another_installation_is_404(name: str, api: Client, neighbours: Ids) -> None:
-    assert_absent(api, name, neighbours, foreign=parameters(name))
+@each(OF_AN_INSTALLATION)
+def test_webhook_of_another_installation_is_404(endpoint: Endpoint, api: Client, neighbours: Ids) -> None:
+    assert_absent(api, endpoint, neighbours, foreign=endpoint.parameters)
 
 
-@pytest.mark.parametrize("name", [name for name in WITH_ID if len(parameters(name)) > 1])
+@each([each for each in WITH_ID if len(each.parameters) > 1])
 @pytest.mark.parametrize("changed", ["webhook_id", "delivery_id"])
 def test_delivery_under_a_webhook_that_is_not_its_own_is_404(
-    name: str, changed: str, api: Client, own: Ids, foreign: Ids, neighbours: Ids
+    endpoint: Endpoint, changed: str, api: Client, own: Ids, foreign: Ids, neighbours: Ids
 ) -> None:
     for others in (foreign, neighbours):
-        assert_absent(api, name, own | {changed: others[changed]}, foreign=[changed])
+        assert_absent(api, endpoint, own | {changed: others[changed]}, foreign=[changed])
 
 
 @pytest.mark.spec("Contract 0 Conventions", "Lists hold nothing of another business or another installation")
@@ -87,5 +94,5 @@ def test_figures_hold_nothing_of_another_tenant(api: Client, own: Ids, foreign: 
 
 def test_order_of_another_business_s_product_is_404(api: Client, own: Ids, foreign: Ids) -> None:
     with unchanged(*KEPT):
-        answer = call(api, "POST /app-api/orders", own | {"product_id": foreign["product_id"]})
+        answer = call(api, ORDER, own | {"product_id": foreign["product_id"]})
     assert answer.status_code == 404

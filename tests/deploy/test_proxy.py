@@ -25,9 +25,11 @@ from common.web.errors import API_ROOTS
 from tests.faults.disks import Disk
 from tests.faults.machines import ip, require
 from tests.faults.servers import skipped_if_missing
+from tests.pages_table import UPLOAD, marked
 from tests.ports import free_port
 from tests.receivers import Answer, Receiver
 from tests.waiting import wait_until
+from tests.wire.pages import routes
 from tools.servers import NGINX, Nginx
 
 pytestmark = pytest.mark.timed
@@ -326,11 +328,7 @@ def test_address_has_200_requests_at_a_time(proxy: Proxy) -> None:
 
 
 UPLOADS = [
-    reverse("merchants:product_add"),
-    reverse("merchants:product", args=["1"]),
-    reverse("merchants:store"),
-    reverse("portal:app_edit", args=["bell"]),
-    reverse("portal:app_edit", args=["bell", "pictures"]),
+    *(r.path(dict.fromkeys(r.parameters, "1")) for r in routes() if r.name in marked(UPLOAD)),
     reverse("developer_api:apps"),
     reverse("developer_api:app", args=["1"]),
 ]

@@ -18,7 +18,7 @@ from installations.services import Terms, install, uninstall
 from marketplace.models import App, AppVersion
 from tests import factories
 from tests.clients import Api
-from tests.pages import signed_in, text_of
+from tests.pages import text_of
 from tests.webhooks import helpers
 from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Event, Webhook
 from webhooks.services.counting import count_recent
@@ -200,20 +200,6 @@ def test_other_apps_are_left_out(api: Api, app: App, dana: User, at_shop: Webhoo
     sent(at_shop, (NOW, 200, 10))
     other = analytics(api, factories.app(dana))
     assert (other["totalInstalls"], other["webhookDeliveries"]["successful"]) == (0, 0)
-
-
-@pytest.mark.spec("Contract 2 Developer API", "Another developer's app does not exist")
-def test_analytics_are_only_for_the_apps_developer(
-    sams_api: Api, miras_api: Api, sam: User, mira: User, app: App
-) -> None:
-    call, address = f"/developer/apps/{app.id}/analytics", f"/portal/apps/{app.slug}/analytics/"
-    assert sams_api("get", call).status_code == 404
-    assert miras_api("get", call).status_code == 403
-    assert Client().get(call).status_code == 401
-    for path in (address, f"{address}days.csv"):
-        assert signed_in(sam).get(path).status_code == 404
-        assert signed_in(mira).get(path).status_code == 403
-        assert Client().get(path).status_code == 302
 
 
 @pytest.mark.long

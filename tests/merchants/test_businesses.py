@@ -3,10 +3,9 @@
 import pytest
 from django.test import Client
 
-from accounts.enums import Role
 from accounts.models import Business, User
 from tests import factories
-from tests.pages import HTML, signed_in, text_of
+from tests.pages import signed_in, text_of
 
 FORM = {"name": "Corner Café", "type": "Café", "address": "", "currency": "EUR", "timezone": "Europe/Lisbon"}
 
@@ -75,23 +74,6 @@ def test_merchant_without_a_business_is_led_to_open_one(browser: Client, mira: U
     assert Business.objects.get().owner == mira
 
 
-PATHS = ("/merchant/", "/merchant/apps/", "/merchant/businesses/", "/merchant/businesses/add/")
-
-
-@pytest.mark.spec("Contract 7 Pages", "/merchant/ is for merchants, and developers with their sandbox")
-@pytest.mark.parametrize("path", PATHS)
-def test_signed_out_is_led_to_sign_in_and_back(db: None, path: str) -> None:
-    response = Client(headers=HTML).get(path)
-    assert response["Location"] == f"/accounts/login/?next={path}"
-
-
-@pytest.mark.spec("Contract 7 Pages", "/merchant/ is for merchants, and developers with their sandbox")
-@pytest.mark.parametrize("path", PATHS)
-def test_reviewer_is_told_that_this_is_not_theirs(db: None, path: str) -> None:
-    reviewer = User.objects.create_user("rae@example.com", name="Rae", role=Role.REVIEWER, is_staff=True)
-    assert signed_in(reviewer).get(path).status_code == 403
-
-
 @pytest.mark.spec(
     "Contract 7 Pages", "A developer's /merchant/ pages show the developer's sandbox, marked on every page"
 )
@@ -110,7 +92,7 @@ def test_developer_sees_the_sandbox_marked_and_opens_no_business(dana: User, san
 
 @pytest.mark.long
 def test_merchants_pages_are_not_marked_as_sandbox(browser: Client, shop: Business) -> None:
-    for path in PATHS:
+    for path in ("/merchant/", "/merchant/apps/", "/merchant/businesses/"):
         assert "sandbox-mark" not in text_of(browser.get(path))
 
 

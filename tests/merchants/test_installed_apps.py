@@ -324,12 +324,6 @@ def test_ended_app_has_no_page_but_its_receipt(browser: Client, active: Installa
 ENDINGS = ("", "activity/", "permissions/", "uninstall/", "receipt/")
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_signed_out_is_led_to_sign_in_and_back(active: Installation, ending: str) -> None:
-    response = Client(headers={"accept": "text/html"}).get(page_of(active, ending))
-    assert response["Location"] == f"/accounts/login/?next={page_of(active, ending)}"
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_no_installation_has_what_is_no_id(browser: Client, active: Installation, ending: str) -> None:

@@ -14,9 +14,9 @@ from developers import limits as developer_limits
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
+from tests.endpoints_table import Endpoint
 from tests.webhooks.helpers import publish, webhook
 from tests.wire.calls import Call
-from tests.wire.endpoints import Endpoint
 from tests.wire.sweep import Sweep, rolled_back
 from webhooks.models import Delivery
 

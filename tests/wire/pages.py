@@ -1,15 +1,19 @@
-"""Every route of both hosts, read from the URL conf, and something real for each parameter of its path."""
+"""Every route of both hosts, read from the URL conf, and something real for each parameter of its path.
+
+What is known of a page beyond its route is in `tests/pages_table.py`.
+"""
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.models import Group
-from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve
 from django.utils import timezone
 from django.utils.regex_helper import normalize
 
@@ -24,49 +28,9 @@ from stores.models import ProductPicture
 PLATFORM, STORES = "platform", "stores"
 URLCONFS = {PLATFORM: settings.ROOT_URLCONF, STORES: "config.store_urls"}
 
-APIS = ("appapi:", "developer_api:", "auth:")
-ADMIN_OF_DJANGO = re.compile(
-    r"admin:(?:(?:login|logout|password_change|password_change_done|autocomplete|jsi18n|view_on_site|app_list)?$|.*_(?:add|history|delete|change|changelist|password_change)$)"
-)
-# Routes without a page. These answer forms, scripts and programs.
-ONLY_POST = {
-    "theme", "account_logout", "accounts:change_name", "accounts:end_sessions", "accounts:forget_new_email", "accounts:notices",
-    "accounts:revoke_token", "accounts:send_confirmation_again", "accounts:times",
-    "inbox_receiver", "portal:delivery_resend", "portal:erase_now", "portal:group_resend",
-    "portal:hook_reset", "portal:invitation_register", "portal:manifest_check", "portal:member_role", "portal:release_move", "portal:test_change",
-    "portal:secret_kept", "portal:transfer_withdraw", "portal:webhook_resume",
-    "portal:webhook_test",
-    "admin:marketplace_submission_install",
-    "admin:marketplace_submission_release", "admin:marketplace_submission_take", "admin:marketplace_submission_uninstall",
-    "merchants:add_block", "merchants:business_switch", "merchants:hook_reset", "merchants:move_block",
-    "merchants:invitation_register", "merchants:order_status", "merchants:page_picture", "merchants:page_undo", "merchants:pause", "merchants:place_block", "merchants:preview_block", "merchants:preview_text",
-    "merchants:product_archive", "merchants:product_restore",
-    "merchants:remove_block", "merchants:resume", "merchants:staff_role",
-    "oauth:revoke", "oauth:token",
-    "storefront:add_to_cart", "storefront:app_costs", "storefront:cart_change", "storefront:cart_remove", "storefront:review", "storefront:visit",
-}  # fmt: skip
-# And these answer GET by leading elsewhere, or with something that is no page.
-FETCHED = {
-    "",  # health, crawlers, unknown paths
-    "account_reauthenticate", "account_set_password", "accounts:home", "accounts:new_email", "mfa_login_webauthn",
-    "admin:marketplace_submission_checks", "admin:marketplace_submission_findings", "admin:marketplace_submission_message",
-    "docs:changelog_feed", "docs:event_schema", "docs:guide_source", "docs:openapi",
-    "merchants:checkout_refusal", "merchants:customer_erase", "merchants:customer_export", "merchants:kept_request", "merchants:order_news",
-    "merchants:order_note", "merchants:orders_export", "merchants:orders_move", "merchants:picture", "merchants:product_stock",
-    "merchants:scripts_export", "merchants:save_block", "merchants:session_token",
-    "merchants:store_picture", "merchants:store_thumbnail", "merchants:view_store", "oauth:jwks", "oauth:metadata", "oauth:protected_resource", "llms", "llms_full",
-    "sdks:node", "sdks:project", "sdks:python", "sdks:tarball", "sdks:wheel",
-    "portal:analytics_csv", "portal:deliveries_resend", "portal:delivery_news", "portal:inbox_entries", "portal:manifest_download",
-    "portal:log_news", "portal:request_news", "portal:review_message",
-    "portal:test_effects", "portal:test_event", "storefront:payment_state",
-}  # fmt: skip
-# Pages that have nothing to show to the person that asks here: a mail's link, what a device shows, or a page for others.
-NOT_SHOWN = {
-    "accounts:confirm_new_email", "account_reset_password_from_key", "merchants:listing_preview", "merchants:kept_request",
-    "portal:invitation", "portal:transfer_accept", "merchants:invitation", "merchants:business_leave",
-    "merchants:businesses", "merchants:business_add", "merchants:app_settings",
-    "mfa_view_recovery_codes", "mfa_deactivate_totp", "mfa_remove_webauthn", "mfa_generate_recovery_codes",
-}  # fmt: skip
+PLACE = re.compile(r"\{[^}]*\}+")
+STORE = re.compile(r"^/store/[^/?]+")
+EXAMPLES = ("x", "1", "01900000-0000-7000-8000-000000000000")  # for each type that a place of a path has
 
 Values = dict[str, Any]
 
@@ -88,7 +52,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The person who asks for the routes below a path, and their parameters."""
+    """Who asks for the routes below a path, and what their parameters are."""
 
     person: User | None
     values: Values
@@ -120,6 +84,21 @@ def _routes(
             if hasattr(each.callback, "methods"):  # what answers unknown paths
                 form = "nothing/here"
             yield Route(host, before + form, found, f"{namespace}{each.name or ''}", each.callback)
+
+
+def name_at(path: str) -> str:
+    """The name of the route that a path leads to, whatever its `{places}` stand for; empty for none. A store's path is a shopper's."""
+    plain = urlsplit(path).path
+    store = STORE.match(plain)
+    for example in EXAMPLES:
+        filled = PLACE.sub(example, plain[store.end() :] if store else plain)
+        try:
+            match = resolve(filled, URLCONFS[STORES if store else PLATFORM])
+        except Resolver404:
+            continue
+        if match.view_name:
+            return match.view_name
+    return ""
 
 
 def subject_of(route: Route, subjects: dict[str, Subject]) -> Subject:

@@ -44,7 +44,11 @@ class Sweep:
         self.cast = everybody.seed()
         self.store = urlsplit(store_url(self.cast.shop.slug))
         self.subjects = subjects_of(self.cast)
-        people = {each.person for each in self.subjects.values()} | {self.cast.sam, self.cast.noor}
+        people = {each.person for each in self.subjects.values()} | {
+            self.cast.sam,
+            self.cast.noor,
+            self.cast.rae,
+        }
         self.visitors = {person: Visitor(person) for person in people}
         self.asked = 0
         self.found: list[str] = []

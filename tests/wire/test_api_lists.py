@@ -4,8 +4,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from tests.endpoints_table import LISTS
 from tests.wire.calls import Call
-from tests.wire.endpoints import LISTS
 from tests.wire.sweep import A_MILLION, MILLION, largest_limit
 
 

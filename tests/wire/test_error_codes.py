@@ -19,10 +19,10 @@ from developers.docs.errors import CODES
 from installations.models import Installation
 from tests import factories
 from tests.clients import client_of
+from tests.endpoints_table import ENDPOINTS, ROOTS
 from tests.installations.oauth_client import SECRET, basic, exchange, post
 from tests.storefront.shopping import STORES_HOST
 from tests.wire.calls import Call
-from tests.wire.endpoints import ENDPOINTS, ROOTS
 from tests.wire.traces import order_body
 
 pytestmark = [

@@ -20,7 +20,8 @@ from common.web.methods import methods_of
 from marketplace.enums import AppRole
 from tests import factories
 from tests.by_hand import Page
-from tests.wire.pages import ONLY_POST, PLATFORM, URLCONFS, Route, Subject
+from tests.pages_table import BUTTONS
+from tests.wire.pages import PLATFORM, URLCONFS, Route, Subject
 from tests.wire.sweep import Sweep
 from tests.wire.visitors import Visitor
 
@@ -103,7 +104,7 @@ def shown_pages(sweep: Sweep, below: tuple[str, ...]) -> Iterator[tuple[Route, S
         )
         if route.host != PLATFORM or not starts or route.form.startswith(LEFT_OUT):
             continue
-        if "GET" in methods_of(route.view) and route.name not in ONLY_POST:
+        if "GET" in methods_of(route.view) and route.name not in BUTTONS:
             for query in queries.get(route.form, ("",)):
                 yield route, subject, query
 

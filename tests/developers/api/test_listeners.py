@@ -248,17 +248,6 @@ def test_stores_of_merchants_are_never_reached(
     )
 
 
-def test_other_developers_find_nothing(listener: Listener, sams_api: Api) -> None:
-    one = f"{listener.path}/{listener.id}"
-    for method, path in (
-        ("post", listener.path),
-        ("delete", one),
-        ("post", f"{one}/work"),
-        ("post", f"{one}/answers"),
-    ):
-        assert sams_api(method, path, {}).status_code == 404, path
-
-
 @pytest.mark.long
 def test_listener_of_another_app_is_not_found(
     listener: Listener, api: Api, dana: User, sandbox: Business

@@ -5,7 +5,6 @@ import time
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 from rest_framework.serializers import Serializer
 
@@ -29,26 +28,6 @@ from tests.state import unchanged
 
 def path(app: App) -> str:
     return f"/developer/apps/{app.id}/manifest"
-
-
-@pytest.mark.parametrize("method", ["get", "put"])
-def test_manifest_without_a_token_is_401(client: Client, app: App, method: str) -> None:
-    response = getattr(client, method)(path(app))
-    assert (response.status_code, response["WWW-Authenticate"]) == (401, "Bearer")
-
-
-@pytest.mark.parametrize("method", ["get", "put"])
-def test_manifest_with_another_role_is_403(miras_api: Api, app: App, method: str) -> None:
-    with unchanged(App, ManifestSave):
-        assert miras_api(method, path(app), {}).status_code == 403
-
-
-@pytest.mark.spec("Contract 2 Developer API", "Another developer's app is a 404")
-def test_manifest_of_anothers_app_is_404(api: Api, sams_api: Api, app: App) -> None:
-    api("put", path(app), full())
-    for response in (sams_api("get", path(app)), sams_api("put", path(app), {})):
-        assert (response.status_code, "stars" in response.content.decode()) == (404, False)
-    assert Manifest.objects.get(app=app).document == full()
 
 
 @pytest.mark.spec("Contract 9 Manifest", "{} before the first save")

@@ -15,7 +15,6 @@ from tests import factories
 from tests.clients import Api, api_of
 
 NOW = datetime(2026, 11, 20, 15, 4, 5, 123_456, tzinfo=UTC)
-CALLS = [("post", "submit"), ("get", "submissions"), ("post", "withdraw")]
 
 
 @pytest.fixture
@@ -36,32 +35,6 @@ def status_of(api: Api, app: App) -> str:
 
 
 # --- Who may ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("method", "call"), CALLS)
-def test_calls_without_a_token_are_401(client: Client, app: App, method: str, call: str) -> None:
-    response = getattr(client, method)(path(app, call))
-    assert (response.status_code, response["WWW-Authenticate"]) == (401, "Bearer")
-
-
-@pytest.mark.parametrize(("method", "call"), CALLS)
-def test_calls_with_another_role_are_403(
-    miras_api: Api, rita: User, app: App, method: str, call: str
-) -> None:
-    for api in (miras_api, api_of(rita)):
-        assert api(method, path(app, call), {}).status_code == 403
-    assert not Submission.objects.exists()
-
-
-@pytest.mark.spec("Contract 2 Developer API", "Another developer's app is a 404")
-@pytest.mark.parametrize(("method", "call"), CALLS)
-def test_calls_about_anothers_app_are_404(sams_api: Api, app: App, method: str, call: str) -> None:
-    factories.submit(app, notes="Between us.")
-    response = sams_api(method, path(app, call), {})
-    assert response.status_code == 404
-    assert "Between us" not in response.content.decode()
-    assert Submission.objects.get().status == "PENDING_REVIEW"
-    assert sams_api(method, f"/developer/apps/nothing/{call}", {}).status_code == 404
 
 
 def test_calls_with_a_closed_account_are_401(dana: User, app: App) -> None:

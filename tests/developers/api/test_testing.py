@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import User
 from activity.log import flush
 from extensions.enums import CallOutcome, ExtensionType
 from installations.models import Installation
 from installations.services.approval import follow_all
 from marketplace.models import App
 from tests import factories, hook_calls
-from tests.clients import Api, api_of
+from tests.clients import Api
 from tests.extensions.cast import define
 from tests.receivers import Receiver
 from tests.webhooks.helpers import drain, webhook
@@ -153,11 +152,3 @@ def test_good_manifest_comes_with_what_a_save_would_change(api: Api, app: App) -
     assert [(each["change"], each["key"]) for each in record["changes"]] == [("Added", "stars")]
     assert record["problems"] == []
     assert api("get", f"/developer/apps/{app.id}/manifest").json() == {"manifest": {}}
-
-
-def test_app_of_another_developer_is_not_found(app: App, sam: User) -> None:
-    other = api_of(sam)
-    for path in ("test-changes", "manifest/check"):
-        body = {"event": "order.created", "text": "{}"}
-        assert other("post", f"/developer/apps/{app.id}/{path}", body).status_code == 404
-    assert other("get", f"/developer/apps/{app.id}/activity").status_code == 404

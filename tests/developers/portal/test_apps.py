@@ -17,7 +17,7 @@ from marketplace.scopes import SCOPES
 from tests import factories
 from tests.deliveries import OK, UNAUTHORIZED, delivery
 from tests.developers.portal.paths import pages_of
-from tests.pages import HTML, signed_in, text_of
+from tests.pages import signed_in, text_of
 from tests.pictures import picture, upload
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
@@ -53,20 +53,6 @@ def edit_form(app: App, **changes: Any) -> dict[str, Any]:
 
 
 # --- Access -------------------------------------------------------------------------------
-
-
-def test_pages_redirect_to_sign_in(client: Client, app: App) -> None:
-    for path in ["/portal/", "/portal/create/", *pages_of(app)]:
-        response = client.get(path, headers=HTML)
-        assert response.status_code == 302
-        assert response["Location"] == f"/accounts/login/?next={path}"
-
-
-def test_pages_are_forbidden_to_merchants(mira: User, app: App) -> None:
-    for path in ["/portal/", "/portal/create/", *pages_of(app)]:
-        response = signed_in(mira).get(path)
-        assert response.status_code == 403
-        assert "The portal is for developers" in text_of(response)
 
 
 def test_app_of_another_is_not_listed(sam: User, app: App) -> None:

@@ -7,14 +7,12 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
-from common.web.methods import methods_of
 from developers.portal.navigation import SECTIONS
 from marketplace.enums import AppRole
 from marketplace.models import App
 from tests import factories
 from tests.pages import HTML, signed_in
-from tests.wire.app_routes import PERSONAL, routes
-from tests.wire.pages import FETCHED, ONLY_POST
+from tests.pages_table import FETCHED, ON_APPS, below
 
 CURRENT = re.compile(
     r'<a href="([^"]+)"\s+aria-current="(page|true)">(?:<svg.*?</svg>)?([^<]+)</a>', re.DOTALL
@@ -22,13 +20,11 @@ CURRENT = re.compile(
 
 
 def test_every_page_of_an_app_is_in_one_tab() -> None:
-    pages = {
-        name.partition(":")[2]
-        for name, _, view in routes()
-        if name.startswith("portal:")
-        and name not in PERSONAL | ONLY_POST | FETCHED
-        and "GET" in methods_of(view)
-    }
+    pages = [
+        row.name.partition(":")[2]
+        for row in below("portal:")
+        if row.reads in ON_APPS and FETCHED not in row.marks
+    ]
     inside = [route for section in SECTIONS for tab in section.tabs for route in tab.routes]
     assert sorted(inside) == sorted(pages)
     assert len(SECTIONS) == 9

@@ -125,17 +125,6 @@ def test_every_move_is_logged_and_followed(api: Api, rolling: App, dana: User) -
 
 
 @pytest.mark.long
-@pytest.mark.spec(RELEASES, "A VIEWER gets 403 for every move, and another developer 404")
-def test_who_may_move_it(api: Api, rolling: App, sam: User, sams_api: Api) -> None:
-    moves = ("advance", "halt", "resume", "back")
-    assert {sams_api("post", path(rolling, each), {}).status_code for each in moves} == {404}
-    factories.member(rolling, sam, AppRole.VIEWER)
-    assert {sams_api("post", path(rolling, each), {}).status_code for each in moves} == {403}
-    found = api("get", path(rolling)).json()
-    assert (found["state"], found["percent"]) == ("ROLLING", 1)
-
-
-@pytest.mark.long
 def test_role_that_ends_while_a_move_waits_for_its_turn(
     api: Api, rolling: App, sam: User, sams_api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
