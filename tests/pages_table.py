@@ -246,7 +246,7 @@ ROWS: Final = [
     Page("merchants:view_store", MANAGER, NOBODY, FETCHED, NOTED),
     Page("merchants:pages", MANAGER),
     Page("merchants:page_add", MANAGER, MANAGER),
-    Page("merchants:page_picture", NOBODY, MANAGER, UNKEPT),
+    Page("merchants:page_picture", NOBODY, MANAGER, UNKEPT, UPLOAD),
     Page("merchants:page_delete", MANAGER, MANAGER, PRESS, ENDS),
     Page("merchants:page_editor", MANAGER, MANAGER),
     Page("merchants:preview_text", NOBODY, MANAGER, UNKEPT),
