@@ -1,5 +1,6 @@
 """The merchant's pages of a store with 10,000 orders and as many products, and of one with 100, to a stock page (`pages.py` measures)."""
 
+import random
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, Final
@@ -15,7 +16,8 @@ from benchmarks.results import Row
 from installations.models import Installation
 from merchants.constants import NAMED_BY
 from stores.enums import OrderStatus
-from stores.models import Order, OrderItem, Product, StoreTotals
+from stores.models import Order, Product, StoreTotals
+from stores.sandbox import write_orders
 
 PAGES: Final = {
     "home": "",
@@ -26,7 +28,7 @@ PAGES: Final = {
     "orders, to pick up": "orders/?view=pickup",
     "orders, late": "orders/?view=late",
     "orders, page 4": "orders/?page=4",
-    "orders by number": "orders/?q=77",
+    "orders by number": "orders/?q=1077",
     "orders by name": "orders/?q=Customer+7",
     "orders by e-mail": "orders/?q=c7%40example.com",
     "orders, a name that is nowhere": "orders/?q=zeppelin",
@@ -91,18 +93,16 @@ def seed(owner: Any, rows: int) -> Business:
         for number in range(rows)
     )  # fmt: skip
     start, statuses = timezone.now(), OrderStatus.values
-    orders = Order.objects.bulk_create(
-        Order(
-            business=shop, number=str(number), status=statuses[number % len(statuses)], subtotal=500, amount=500,
-            currency="USD", delivery_method="PICKUP", payment_method="CASH", customer_name=f"Customer {number % 900}",
-            customer_email=f"c{number % 900}@example.com", created_at=start - SPAN * number / rows,
-        )
-        for number in range(rows)
-    )  # fmt: skip
-    OrderItem.objects.bulk_create(
-        OrderItem(order=order, product_id=shop.pk, name=f"Product {number}", price=250, quantity=1)
-        for order in orders
-        for number in range(2)
+    write_orders(
+        shop,
+        Product.objects.filter(business=shop),
+        (
+            (start - SPAN * ago / rows, OrderStatus(statuses[ago % len(statuses)]))
+            for ago in reversed(range(rows))
+        ),
+        chance=random.Random(rows),
+        now=start,
+        customers=[(f"Customer {number}", f"c{number}@example.com", "", "") for number in range(900)],
     )
     developer = shops.user(Role.DEVELOPER)
     Installation.objects.bulk_create(shops.installation(shops.app(developer), shop) for _ in range(APPS))

@@ -1,5 +1,6 @@
 """What the app API is asked for: shops with many products and orders, and tokens for them."""
 
+import random
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from itertools import cycle
@@ -15,7 +16,9 @@ from common.ids import new_id
 from common.secrets import digest
 from installations.models import Installation
 from marketplace.models import App, AppVersion
+from stores.enums import OrderStatus
 from stores.models import Order, OrderItem, Product, StoreTotals
+from stores.sandbox import write_orders
 
 DESCRIPTION = "A fine thing for the house, made by hand of good wood. " * 2
 SCOPES = ["read_products", "read_orders", "write_orders"]
@@ -90,18 +93,8 @@ def _copy(business: Business, numbers: range) -> None:
 
 
 def _order(business: Business, count: int) -> None:
-    orders = [
-        Order(
-            business=business, number=str(1001 + n), subtotal=2500, amount=2500, currency="USD",
-            delivery_method="PICKUP", payment_method="CASH", customer_name="Kim", customer_email="kim@example.com",
-        )
-        for n in range(count)
-    ]  # fmt: skip
-    Order.objects.bulk_create(orders, batch_size=5000)
-    OrderItem.objects.bulk_create(
-        (OrderItem(order=order, product_id=order.pk, name="Tea", quantity=2, price=1250) for order in orders),
-        batch_size=5000,
-    )
+    now, shelf = timezone.now(), Product.objects.filter(business=business)[:CATEGORIES]
+    write_orders(business, shelf, [(now, OrderStatus.PENDING)] * count, chance=random.Random(count), now=now)
 
 
 def newest(model: type[Product] | type[Order], business: Business, count: int) -> Sequence[UUID]:

@@ -1,11 +1,11 @@
-"""Sample data of every new sandbox store, and of the demo.
+"""Sample data of every new sandbox store, of test stores and of the demo. Nothing else makes up orders, benchmarks and mails included.
 
 Rows are written in bulk without signals: no event reports sample orders. The same seed makes every sandbox
 alike on any day. Ids carry the time of their rows, so newest by id is newest.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -27,6 +27,10 @@ OPENED = timedelta(days=100)  # when products and pages were created
 DAYS = 90
 PAST_ORDERS = 48
 FIRST_NUMBER = 1001
+BATCH = 5000  # rows in a statement
+
+Dated = tuple[datetime, OrderStatus]
+Customer = tuple[str, str, str, str]  # name, e-mail address, phone, address
 
 # The orders of the last day, oldest first, so that the merchant has something to do. (hours ago, status)
 OPEN_ORDERS = [
@@ -60,10 +64,7 @@ def fill_store(
     missing = at_least - PAST_ORDERS - len(OPEN_ORDERS) - len(busy)
     busy = [*busy, *(now - timedelta(days=1 + (DAYS - 2) * number / missing) for number in range(missing))]
     products = Product.objects.bulk_create(_products(business, at_least, now))
-    orders = list(_orders(business, chance, busy, now))
-    items = [item for order in orders for item in _items(order, products, chance)]
-    Order.objects.bulk_create(orders)
-    OrderItem.objects.bulk_create(items)
+    orders = write_orders(business, products, _dated(chance, busy, now), chance=chance, now=now)
     reviews = Review.objects.bulk_create(_reviews(business, products, chance, now))
     rate(Product.objects.filter(business=business))
     SitePage.objects.bulk_create(_pages(business, now))
@@ -113,17 +114,43 @@ def _minor(hundredths: int, currency: str) -> int:
     return hundredths * 10 if decimals(currency) == 3 else hundredths
 
 
-def _orders(
-    business: Business, chance: random.Random, busy: Sequence[datetime], now: datetime
-) -> Iterator[Order]:
-    """Orders without amounts, which come with the lines."""
+def write_orders(
+    business: Business,
+    products: Sequence[Product],
+    dated: Iterable[Dated],
+    *,
+    chance: random.Random,
+    now: datetime,
+    customers: Sequence[Customer] = CUSTOMERS,
+) -> list[Order]:
+    """An order for each of these times, of made-up customers, with lines of these products. Totals of the store don't count them."""
+    orders = [
+        _order(business, str(number), moment, status, chance.choice(customers), chance, now)
+        for number, (moment, status) in enumerate(dated, start=FIRST_NUMBER)
+    ]
+    available = [product for product in products if product.is_available]
+    items = [item for order in orders for item in _items(order, available, chance)]
+    Order.objects.bulk_create(orders, batch_size=BATCH)
+    OrderItem.objects.bulk_create(items, batch_size=BATCH)
+    return orders
+
+
+def sample_order(business: Business, *, now: datetime) -> Order:
+    """One that waits for its customer, with its `lines`, for samples of mails. Nothing is saved."""
+    chance = random.Random(SEED)  # noqa: S311  nothing here is secret
+    order = _order(business, str(FIRST_NUMBER), now, OrderStatus.READY, CUSTOMERS[0], chance, now)
+    order.delivery_method, order.delivery_fee, order.address = DeliveryMethod.PICKUP, 0, ""
+    order.payment_method = BuiltInPayment.CASH
+    order.lines = _items(order, list(_products(business, 0, now)), chance)
+    return order
+
+
+def _dated(chance: random.Random, busy: Sequence[datetime], now: datetime) -> list[Dated]:
     past = [*_past(chance, now), *((moment, OrderStatus.DELIVERED) for moment in busy)]
-    dated = [*sorted(past), *((now - timedelta(hours=hours), status) for hours, status in OPEN_ORDERS)]
-    for number, (moment, status) in enumerate(dated, start=FIRST_NUMBER):
-        yield _order(business, str(number), moment, status, chance, now)
+    return [*sorted(past), *((now - timedelta(hours=hours), status) for hours, status in OPEN_ORDERS)]
 
 
-def _past(chance: random.Random, now: datetime) -> list[tuple[datetime, OrderStatus]]:
+def _past(chance: random.Random, now: datetime) -> list[Dated]:
     """Delivered, some cancelled; spread over the days with a random hour each."""
     step = (DAYS - 2) / PAST_ORDERS
     days_ago = [DAYS - 1 - (index + chance.random() * 0.9) * step for index in range(PAST_ORDERS)]
@@ -141,10 +168,12 @@ def _order(
     number: str,
     moment: datetime,
     status: OrderStatus,
+    customer: Customer,
     chance: random.Random,
     now: datetime,
 ) -> Order:
-    name, email, phone, address = chance.choice(CUSTOMERS)
+    """Without amounts, which come with the lines."""
+    name, email, phone, address = customer
     brought = status == OrderStatus.IN_DELIVERY or chance.random() < 0.55
     worked_on = timedelta() if status == OrderStatus.PENDING else timedelta(minutes=chance.randint(4, 600))
     return Order(
@@ -168,7 +197,7 @@ def _order(
 
 def _items(order: Order, products: list[Product], chance: random.Random) -> list[OrderItem]:
     """One to four lines; sets the order's amounts from them. About one customer in eight had a voucher."""
-    wanted = chance.sample([product for product in products if product.is_available], chance.randint(1, 4))
+    wanted = chance.sample(products, chance.randint(1, 4))
     items = [
         OrderItem(
             order=order,

@@ -27,7 +27,7 @@ from extensions.releases.watch import halt_context, halt_subject
 from extensions.services.scripts import News, script_context
 from stores.enums import Accent
 from stores.letterhead import ACCENTS, merchant_frame, store_frame
-from stores.models import Order, OrderItem
+from stores.sandbox import sample_order
 from stores.services.order_mails import WHY
 from webhooks.enums import ErasureState, Stage
 
@@ -195,6 +195,7 @@ STORE: Final = Business(
     address="3 Harbour Street",
     timezone="Europe/Copenhagen",
 )
+ORDER: Final = sample_order(STORE, now=AT)
 
 
 def _of_stores() -> Made:
@@ -224,8 +225,8 @@ def _of_stores() -> Made:
             yours,
         ),
         "stores/mail/new_orders": (
-            "New order 1061, $26.30",
-            to_merchant | {"order": _order(STORE), "payment": "Cash, when the customer receives the order"},
+            f"New order {ORDER.number}, ${ORDER.amount / 100:.2f}",
+            to_merchant | {"order": ORDER, "payment": "Cash, when the customer receives the order"},
             yours,
         ),
         "stores/mail/low_stock": (
@@ -245,35 +246,20 @@ def _of_stores() -> Made:
 def _of_buyers() -> Made:
     frame = replace(store_frame(STORE, str(WHY)), accent=ACCENTS[Accent.AMBER])
     about = {
-        "order": _order(STORE),
+        "order": ORDER,
         "store": STORE,
         "page": "https://stores.example/orders/sample/",
         "is_delivery": False,
     }
     return {
-        "stores/mail/order_placed": ("Order 1061 at Harbour Bakery", about | {"pay_before": AT}, frame),
+        "stores/mail/order_placed": (
+            f"Order {ORDER.number} at Harbour Bakery",
+            about | {"pay_before": AT},
+            frame,
+        ),
         "stores/mail/order_status": (
-            "Order 1061 is ready – Harbour Bakery",
+            f"Order {ORDER.number} is ready – Harbour Bakery",
             about | {"standing": "Your order is ready for pickup."},
             frame,
         ),
     }
-
-
-def _order(store: Business) -> Order:
-    order = Order(
-        business=store,
-        number="1061",
-        status="READY",
-        subtotal=2980,
-        discount=350,
-        amount=2630,
-        currency="USD",
-        delivery_method="PICKUP",
-        payment_method="CASH",
-    )
-    order.lines = [
-        OrderItem(order=order, name="Sourdough loaf with rye, walnuts and dried figs", quantity=2, price=890),
-        OrderItem(order=order, name="Lemonade", quantity=3, price=400),
-    ]
-    return order

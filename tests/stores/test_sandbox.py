@@ -1,4 +1,7 @@
+import re
+import subprocess
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +16,7 @@ from stores.services.pages import clean_html
 from tests import factories
 
 NOW = datetime(2026, 11, 20, 8, 15, tzinfo=UTC)
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -148,3 +152,19 @@ def test_store_with_products_is_left_as_it_is(shop):
     fill_store(business=shop, now=NOW)
     assert Product.objects.filter(business=shop).count() == 1
     assert not Order.objects.exists()
+
+
+MAKES = re.compile(r"(?<![\w.])Order(\(|\.objects\.\w*create)")
+
+
+def test_no_other_module_makes_up_orders():
+    """The demo, test stores, mails, screenshots and benchmarks use the one maker: a second world would have to be kept up, too."""
+    tracked = subprocess.run(
+        ["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    product = [
+        each for each in tracked.stdout.split() if not each.startswith(("tests/", "sdk/", "examples/"))
+    ]
+    texts = {each: (ROOT / each).read_text() for each in product}
+    makers = {each for each, text in texts.items() if "stores.models" in text and MAKES.search(text)}
+    assert makers == {"stores/sandbox.py", "stores/services/checkout.py"}  # the latter for shoppers and apps
