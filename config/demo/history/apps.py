@@ -1,6 +1,6 @@
 """Five listed apps and two that are new, of two developers. None has a server: an install ends at a page that says so."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -181,38 +181,40 @@ def _picture(app: App, name: str, width: int, height: int, at: datetime) -> Any:
 
 
 def _release(app: App, made: MadeApp, now: datetime) -> None:
-    reviewer = User.objects.get(email=REVIEWER)
     for number, (name, days) in enumerate(made.releases, start=1):
-        at = now - timedelta(days=days, hours=days % 9)
         app.version, app.status = name, AppStatus.APPROVED
-        frozen = {field: getattr(app, field) for field in FROZEN_FIELDS}
-        if number < len(made.releases):  # the newest one came with a screenshot
-            frozen |= {"screenshot_ids": [], "alt_texts": {}}
-        app.approved_version = AppVersion.objects.create(
-            app=app,
-            number=number,
-            approved_at=at,
-            followed_at=at,
-            developer_name=app.developer.name,
-            **frozen,
+        # The newest one came with a screenshot.
+        changed: dict[str, Any] = (
+            {"screenshot_ids": [], "alt_texts": {}} if number < len(made.releases) else {}
         )
-        app.save()
-        submission = Submission.objects.create(
-            app=app, status=SubmissionStatus.APPROVED, version=name, developer_name=app.developer.name,
-            submitted_at=at - timedelta(hours=14 + days % 30), reviewer=reviewer, decided_at=at,
-            approved_version=app.approved_version, added_scopes=app.scopes if number == 1 else [],
-            how_to_test="Install it and open its page.",
+        app.approved_version = approve(
+            app=app, number=number, at=now - timedelta(days=days, hours=days % 9), waited=timedelta(hours=14 + days % 30),
+            how_to_test="Install it and open its page.", **changed,
         )  # fmt: skip
-        ReviewEntry.objects.bulk_create(_entries(submission, reviewer))
+        app.save()
     if made.manifest and app.approved_version:
         keep_approved(version=app.approved_version)
 
 
-def _entries(submission: Submission, reviewer: User) -> Iterator[ReviewEntry]:
-    app = submission.app
-    for kind, actor, at in (
-        (ReviewKind.SUBMITTED, app.developer, submission.submitted_at),
-        (ReviewKind.APPROVED, reviewer, submission.decided_at),
-    ):
-        if at:
-            yield ReviewEntry(app=app, submission=submission, kind=kind, actor=actor, at=at)
+def approve(
+    *, app: App, number: int, at: datetime, waited: timedelta, how_to_test: str, **changed: Any
+) -> AppVersion:
+    """A version of what the app is now, but for what is `changed`, with the submission that led to it."""
+    reviewer = User.objects.get(email=REVIEWER)
+    frozen = {field: getattr(app, field) for field in FROZEN_FIELDS} | changed
+    version = AppVersion.objects.create(
+        app=app, number=number, approved_at=at, followed_at=at, developer_name=app.developer.name, **frozen
+    )
+    submission = Submission.objects.create(
+        app=app, status=SubmissionStatus.APPROVED, version=version.version, developer_name=app.developer.name,
+        submitted_at=at - waited, reviewer=reviewer, decided_at=at, approved_version=version,
+        added_scopes=version.scopes if number == 1 else [], how_to_test=how_to_test,
+    )  # fmt: skip
+    ReviewEntry.objects.bulk_create(
+        ReviewEntry(app=app, submission=submission, kind=kind, actor=actor, at=moment)
+        for kind, actor, moment in (
+            (ReviewKind.SUBMITTED, app.developer, at - waited),
+            (ReviewKind.APPROVED, reviewer, at),
+        )
+    )
+    return version

@@ -1,12 +1,16 @@
-"""How the bakery's orders of the month were paid, what the sample app had a part in, and an order that was partly refunded."""
+"""How the bakery's orders of the month were paid, what the sample app had a part in, one that was partly refunded, and visits."""
 
+import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from django.db.models import QuerySet, Sum
 
-from config.demo.history.story import bad_hour
+from accounts.models import Business
+from config.demo.history.story import SEED, bad_hour
 from config.demo.order_bell import SLUG
 from extensions.enums import CallOutcome
 from extensions.hooks.handlers import NOT_CHECKED
@@ -22,7 +26,7 @@ from stores.enums import (
     PaymentStatus,
 )
 from stores.hookpoints import HookPoint
-from stores.models import Order, OrderChange, OrderHookPart, Payment
+from stores.models import Order, OrderChange, OrderHookPart, Payment, StoreVisits
 from stores.services.history import SYSTEM, Actor, merchant
 
 METHOD: Final = f"{SLUG}:bell-pay"
@@ -30,6 +34,7 @@ EVERY: Final = 3  # each third order was paid through the app
 AFTER: Final = timedelta(minutes=2)
 TO_PAY: Final = timedelta(minutes=15)
 REFUNDED: Final = 25  # the order with so many after it
+VISITS: Final = (9, 17)  # for each order
 
 
 def pay_orders(*, installation: Installation, now: datetime) -> None:
@@ -120,3 +125,15 @@ def _unchecked(installation: Installation) -> Iterator[OrderHookPart]:
     orders.update(validation=OrderValidation.NOT_VALIDATED)
     for order in orders:
         yield _part(installation, order, HookPoint.VALIDATE, outcome=HookOutcome.FAILED, instead=NOT_CHECKED)
+
+
+def bring_visitors(*, business: Business) -> None:
+    """On each day with orders, so many more visits."""
+    chance = random.Random(SEED)  # noqa: S311  nothing here is secret
+    zone = ZoneInfo(business.timezone)
+    ordered = Order.objects.filter(business=business).values_list("created_at", flat=True)
+    days = Counter(at.astimezone(zone).date() for at in ordered)
+    StoreVisits.objects.bulk_create(
+        StoreVisits(business=business, day=day, visits=sum(chance.randint(*VISITS) for _ in range(orders)))
+        for day, orders in sorted(days.items())
+    )

@@ -1,4 +1,4 @@
-"""A second developer and six merchants with a store each. None of them has a password to sign in with."""
+"""A second developer, six merchants with a store each, and people who work with those of the demo. None of them has a password."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -7,8 +7,11 @@ from typing import Final
 from django.contrib.auth.hashers import make_password
 from django.utils.text import slugify
 
-from accounts.enums import MailKind, Role
-from accounts.models import Business, User
+from accounts.enums import MailKind, Role, StoreRole
+from accounts.models import Business, Staff, User
+from config.demo.people import merchants_shop
+from marketplace.enums import AppRole
+from marketplace.models import App, Membership
 from stores.models import StoreTotals
 
 STUDIO: Final = "studio@northwind.example"
@@ -46,6 +49,27 @@ def open_stores(*, now: datetime) -> list[Business]:
     ]
     write_stores([made_sandbox(studio), *stores])
     return stores
+
+
+def bring_people(*, app: App, stores: Sequence[Business], now: datetime) -> None:
+    """A developer and a viewer for the sample app. In the bakery somebody for the orders, and a manager who has a store, too."""
+    since = now - timedelta(days=35)
+    kim, vera = (
+        made_person(f"{name.split()[0].lower()}@order-bell.example", name, Role.DEVELOPER, since)
+        for name in ("Kim Novak", "Vera Ruiz")
+    )
+    pia = made_person("pia@harbour-bakery.example", "Pia Nilsen", Role.MERCHANT, since)
+    User.objects.bulk_create([kim, vera, pia])
+    owner, shop = app.developer, merchants_shop()
+    write_stores([made_sandbox(each) for each in (kim, vera)])
+    Membership.objects.bulk_create(
+        Membership(app=app, user=user, role=role, invited_by=owner, since=since)
+        for user, role in ((kim, AppRole.DEVELOPER), (vera, AppRole.VIEWER))
+    )
+    Staff.objects.bulk_create(
+        Staff(business=shop, user=user, role=role, invited_by=shop.owner, since=since)
+        for user, role in ((pia, StoreRole.ORDERS), (stores[-1].owner, StoreRole.MANAGER))
+    )
 
 
 def write_stores(stores: Sequence[Business]) -> None:
