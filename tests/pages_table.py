@@ -1,7 +1,7 @@
 """Every page of both hosts: who reads it, who may send it a form, and where it differs from others.
 
 The tests of pages read all that they know of a route from here. `tests/wire/test_tables.py` holds the rows to the URL conf, and fails
-for a list of routes that stands anywhere else. Endpoints of the APIs are in `tests/endpoints_table.py`; lists and forms that Django's
+for a list of routes anywhere else. Endpoints of the APIs are in `tests/endpoints_table.py`; lists and forms that Django's
 admin makes of a model have no row.
 """
 
@@ -14,7 +14,7 @@ ADMIN_OF_DJANGO: Final = re.compile(
     r"admin:(?:(?:login|logout|password_change|password_change_done|autocomplete|jsi18n|view_on_site|app_list)?$|.*_(?:add|history|delete|change|changelist|password_change)$)"
 )
 
-# Who: everybody, whoever is signed in, who makes apps, who reviews them, or a role on an app or in a store and those above it.
+# Who: everybody, a person who is signed in, one who makes apps or reviews them, or a role on an app or in a store and those above it.
 NOBODY, ANYONE, PERSON, AUTHOR, REVIEWER = "", "ANYONE", "PERSON", "AUTHOR", "REVIEWER"
 VIEWER, DEVELOPER, OWNER, ORDERS, MANAGER = "VIEWER", "DEVELOPER", "OWNER", "ORDERS", "MANAGER"
 ON_APPS: Final = (VIEWER, DEVELOPER, OWNER)  # the least first

@@ -1,4 +1,4 @@
-"""The two tables have a row for each route, and nobody else lists routes."""
+"""The two tables have a row for each route, and no other module of the tests lists routes."""
 
 import ast
 import re

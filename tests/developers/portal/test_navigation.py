@@ -26,7 +26,7 @@ def test_every_page_of_an_app_is_in_one_tab() -> None:
         if row.reads in ON_APPS and FETCHED not in row.marks
     ]
     inside = [route for section in SECTIONS for tab in section.tabs for route in tab.routes]
-    assert sorted(inside) == sorted(pages)
+    assert sorted(inside) == sorted(pages), "Add its tab to developers/portal/navigation.py."
     assert len(SECTIONS) == 9
 
 
