@@ -40,6 +40,7 @@ def test_table_of_scopes_names_what_needs_a_scope() -> None:
 
 
 @pytest.mark.spec("Scopes", "With its own scope alone an endpoint answers; one without a scope needs none")
+@pytest.mark.spec("Scopes", "GET /app-api/installation and the webhook calls need no scope")
 @each(OF_APPS)
 def test_call_succeeds_with_its_own_scope_alone(endpoint: Endpoint, install: Install) -> None:
     installation = install(*filter(None, [endpoint.scope, endpoint.needs]))

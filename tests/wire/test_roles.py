@@ -206,6 +206,7 @@ def objects(shop: Business, dana: User) -> dict[str, str]:
 
 
 @pytest.mark.spec("Contract 2 Developer API", "Another developer's app is a 404, in the portal too")
+@pytest.mark.spec("Contract 10 Releases", "A VIEWER gets 403 for every move, and another developer 404")
 def test_every_role_on_an_app_may_do_what_the_tables_say(on_app: Cast) -> None:
     assert len(OF_APPS) * len(on_app.people) > 500
     assert not list(on_app.wrong(OF_APPS, absent=(404, 400)))
