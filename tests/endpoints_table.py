@@ -74,6 +74,7 @@ class Endpoint:
     status: int = 200  # of a call that succeeds; tested where a token opens it
     needs: str = ""  # a scope that depends on what is asked for
     body: dict[str, Any] = field(default_factory=dict)  # one that is read; `{product_id}` stands for an id
+    takes_key: bool = True  # an Idempotency-Key, if it is unsafe and below another root than `auth`
 
     def __str__(self) -> str:
         return self.name
@@ -151,11 +152,12 @@ ENDPOINTS: Final = [
     Endpoint("POST auth/login", ANYONE, body={"email": "dana@example.com", "password": "wrong"}),
     Endpoint("POST auth/refresh", ANYONE, body={"refreshToken": "nothing"}),
     Endpoint("POST auth/logout", ANYONE, body={"refreshToken": "nothing"}),
-    Endpoint("POST developer/device", ANYONE, body={"client_name": "Order tool"}),
+    Endpoint("POST developer/device", ANYONE, body={"client_name": "Order tool"}, takes_key=False),
     Endpoint(
         "POST developer/device/token",
         ANYONE,
         body={"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": "nothing"},
+        takes_key=False,
     ),
     Endpoint("GET developer/apps", PERSON),
     Endpoint("POST developer/apps", PERSON, body=APP),
@@ -209,8 +211,8 @@ ENDPOINTS: Final = [
     Endpoint("POST developer/apps/<app_id>/test-events", DEVELOPER, body={"event": "order.created"}),
     Endpoint("POST developer/apps/<app_id>/listener", DEVELOPER),
     Endpoint("DELETE developer/apps/<app_id>/listener/<listener_id>", DEVELOPER),
-    Endpoint("POST developer/apps/<app_id>/listener/<listener_id>/work", DEVELOPER),
-    Endpoint("POST developer/apps/<app_id>/listener/<listener_id>/answers", DEVELOPER),
+    Endpoint("POST developer/apps/<app_id>/listener/<listener_id>/work", DEVELOPER, takes_key=False),
+    Endpoint("POST developer/apps/<app_id>/listener/<listener_id>/answers", DEVELOPER, takes_key=False),
     Endpoint("POST developer/apps/<app_id>/checks", DEVELOPER),
     Endpoint("GET developer/apps/<app_id>/checks/<check_id>", VIEWER),
     Endpoint("POST developer/apps/<app_id>/checks/<check_id>/responses", DEVELOPER),
@@ -222,3 +224,6 @@ ENDPOINTS: Final = [
 WITH_BODY: Final = [each for each in ENDPOINTS if each.method in ("POST", "PUT", "PATCH")]
 LISTS: Final = [each for each in ENDPOINTS if each.method == "GET"]
 OF_APPS: Final = [each for each in ENDPOINTS if each.root in OF_TOKENS]
+KEYED: Final = [
+    each for each in ENDPOINTS if each.takes_key and each.method != "GET" and each.root != ROOTS[-1]
+]

@@ -65,6 +65,7 @@ ROWS: Final = [
     Page("inbox_receiver", NOBODY, ANYONE, NO_TOKEN),
     Page("oauth:token", NOBODY, ANYONE, NO_TOKEN),
     Page("oauth:revoke", NOBODY, ANYONE, NO_TOKEN),
+    Page("oauth:jwks", ANYONE, NOBODY, FETCHED, PUBLIC),
     Page("oauth:metadata", ANYONE, NOBODY, FETCHED, PUBLIC),
     Page("oauth:protected_resource", ANYONE, NOBODY, FETCHED, PUBLIC),
     # Accounts, with those of allauth
@@ -111,7 +112,6 @@ ROWS: Final = [
     Page("docs:index", ANYONE),
     Page("docs:openapi", ANYONE, NOBODY, FETCHED, PUBLIC),
     Page("docs:search", ANYONE),
-    Page("docs:search_instant", ANYONE, NOBODY, FETCHED, PUBLIC),
     Page("docs:overview", ANYONE),
     Page("docs:group", ANYONE),
     Page("docs:run", ANYONE, ANYONE),

@@ -44,5 +44,9 @@ def world(installation: Installation, slug: str = "tea") -> Ids:
 
 def call(api: Client, endpoint: Endpoint, ids: Ids) -> Any:
     """The endpoint, called with these ids and a valid body."""
-    body = orjson.dumps(endpoint.body).replace(b"{product_id}", ids["product_id"].encode())
-    return api.generic(endpoint.method, endpoint.path(ids), body if endpoint.body else "", content_type=JSON)
+    return api.generic(endpoint.method, endpoint.path(ids), filled(endpoint.body, ids), content_type=JSON)
+
+
+def filled(body: Any, ids: Ids) -> bytes:
+    """A body of the table with these ids; of nothing, nothing."""
+    return orjson.dumps(body).replace(b"{product_id}", ids["product_id"].encode()) if body else b""

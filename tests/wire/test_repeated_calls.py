@@ -1,6 +1,5 @@
 """A call that is repeated with its Idempotency-Key has one effect and one answer, whichever it is (contract, section 18)."""
 
-import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from threading import Barrier
@@ -27,12 +26,12 @@ from marketplace.models import App, Membership
 from marketplace.services import members
 from stores.models import Order
 from tests import factories
-from tests.appapi.endpoints import CLOSED, ENDPOINTS, order_body, world
+from tests.appapi.world import filled, world
 from tests.approvals import approve
 from tests.clients import BODY, client_of
+from tests.endpoints_table import KEYED, OF_TOKENS, ORDER, WEBHOOK, Endpoint
 from tests.pictures import picture
 from tests.state import rows_of
-from tests.wire.endpoints import ENDPOINTS as SERVED
 from webhooks.models import Delivery, Webhook
 
 pytestmark = pytest.mark.django_db
@@ -40,13 +39,8 @@ pytestmark = pytest.mark.django_db
 SPEC = "Contract 18 Contract 1.0"
 JSON = "application/json"
 START = datetime(2026, 11, 20, 12, tzinfo=UTC)
-WITHOUT_KEYS = {
-    "POST developer/device", "POST developer/device/token",
-    "POST developer/apps/<str:app_id>/listener/<str:listener_id>/work",
-    "POST developer/apps/<str:app_id>/listener/<str:listener_id>/answers",
-}  # fmt: skip
-OF_APPS = [name for name in ENDPOINTS if not name.startswith("GET ")]
-BY_PEOPLE = {str(each) for each in SERVED if each.method != "GET" and each.root == "developer"} - WITHOUT_KEYS
+OF_APPS = [each for each in KEYED if each.root in OF_TOKENS]
+BY_PEOPLE = {each.name for each in KEYED if each.root not in OF_TOKENS}
 # A request that is only answered again may write these, too.
 OF_EACH_REQUEST = {"KeptAnswer", "Session", "DeveloperToken"}
 
@@ -73,6 +67,10 @@ def thrice(client: Client, method: str, path: str, body: Any = b"", key: str = "
     return first
 
 
+def order_body(product: str) -> Any:
+    return ORDER | {"items": [{"productId": product, "quantity": 1}]}
+
+
 @pytest.fixture
 def api(installation: Installation) -> Client:
     return client_of(installation)
@@ -95,14 +93,11 @@ def client_of_person(user: User) -> Client:
 @pytest.mark.spec(
     SPEC, "Idempotency-Key works on every POST, PUT, PATCH and DELETE of the app API and of webhooks"
 )
-@pytest.mark.parametrize("name", OF_APPS)
-def test_call_of_an_app_has_one_effect(api: Client, installation: Installation, name: str) -> None:
+@pytest.mark.parametrize("endpoint", OF_APPS, ids=str)
+def test_call_of_an_app_has_one_effect(api: Client, installation: Installation, endpoint: Endpoint) -> None:
     ids = world(installation)
-    method, path = name.split()
-    path = re.sub(r"<(\w+)>", lambda found: ids[found[1]], path)
-    body = ENDPOINTS[name].body
-    first = thrice(api, method, path, body(ids) if body else b"")
-    assert first.status_code == ENDPOINTS[name].status
+    body = filled(endpoint.body, ids)
+    assert thrice(api, endpoint.method, endpoint.path(ids), body).status_code == endpoint.status
 
 
 class Life:
@@ -116,7 +111,7 @@ class Life:
         path = f"/developer/{path}"
         answer = thrice(self.client, method, path, body, key=str(self.number), **options)
         route = answer.resolver_match.route
-        self.called.add(f"{method} {route}")
+        self.called.add(f"{method} {route}".replace("<str:", "<"))
         return answer.json() if answer.content else None
 
 
@@ -133,7 +128,7 @@ def test_each_call_of_a_person_has_one_effect(
     ask = Life(person)
     app = ask("POST", "apps", BODY)["id"]
     at = f"apps/{app}"
-    ask("PATCH", at, {"description": "New", "webhookUrl": CLOSED})
+    ask("PATCH", at, {"description": "New", "webhookUrl": WEBHOOK["url"]})
     form = {"icon": SimpleUploadedFile("icon.png", picture(size=(256, 256)), "image/png")}
     ask("PATCH", at, encode_multipart(BOUNDARY, form), content_type=MULTIPART_CONTENT)
     ask("POST", f"{at}/manifest/check", {"text": "{}"})
@@ -252,8 +247,11 @@ def test_absent_and_foreign_things_of_the_path_look_alike(
 @pytest.mark.spec(SPEC, "400, 403 and 5xx are not kept, 409 and 404 of a thing in the body are")
 def test_what_is_kept(api: Client, installation: Installation) -> None:
     ids = world(installation)
-    absent = order_body(ids | {"product_id": "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a04"})
-    for body, status, is_kept in ((absent, 404, True), (order_body(ids) | {"items": []}, 400, False)):
+    absent = order_body("01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a04")
+    for body, status, is_kept in (
+        (absent, 404, True),
+        (order_body(ids["product_id"]) | {"items": []}, 400, False),
+    ):
         found = [_patch(api, "POST", "/app-api/orders", body, f"k{status}") for _ in range(2)]
         assert [each.status_code for each in found] == [status, status]
         assert ("Idempotency-Replayed" in found[1]) is is_kept
@@ -266,20 +264,20 @@ def test_owner_of_too_many_keys_is_429(
     api: Client, installation: Installation, sam: User, monkeypatch: Any, limit: str
 ) -> None:
     ids = world(installation)
-    assert _patch(api, "POST", "/app-api/orders", order_body(ids), "k1").status_code == 201
+    assert _patch(api, "POST", "/app-api/orders", order_body(ids["product_id"]), "k1").status_code == 201
     monkeypatch.setattr(idempotency, limit, 1)
-    refused = _patch(api, "POST", "/app-api/orders", order_body(ids), "k2")
+    refused = _patch(api, "POST", "/app-api/orders", order_body(ids["product_id"]), "k2")
     assert (refused.status_code, refused["X-Error-Code"]) == (429, "too_many_keys")
     assert 0 < int(refused["Retry-After"]) <= 86_400
-    assert _patch(api, "POST", "/app-api/orders", order_body(ids), "k1").status_code == 201
+    assert _patch(api, "POST", "/app-api/orders", order_body(ids["product_id"]), "k1").status_code == 201
     others = factories.installation(factories.app(sam), Business.objects.sandbox_of(sam))
-    body = order_body(world(others))
+    body = order_body(world(others)["product_id"])
     assert _patch(client_of(others), "POST", "/app-api/orders", body, "k2").status_code == 201
 
 
 @pytest.mark.spec(SPEC, "Kept answers are encrypted, and their keys kept as a hash")
 def test_nobody_reads_a_kept_answer_without_its_key(api: Client, installation: Installation) -> None:
-    body = {"url": CLOSED, "events": ["order.created"]}
+    body = WEBHOOK
     made = _patch(api, "POST", "/webhooks", body, "a-key-of-mine")
     kept = KeptAnswer.objects.get()
     everything = " ".join(map(str, KeptAnswer.objects.values_list().get()))
@@ -296,9 +294,9 @@ def test_answer_is_read_with_an_older_encryption_key(
 ) -> None:
     old = list(settings.FIELD_ENCRYPTION_KEYS)
     ids = world(installation)
-    first = _patch(api, "POST", "/app-api/orders", order_body(ids))
+    first = _patch(api, "POST", "/app-api/orders", order_body(ids["product_id"]))
     settings.FIELD_ENCRYPTION_KEYS = [NEW_KEY, *old]
-    assert _patch(api, "POST", "/app-api/orders", order_body(ids)).content == first.content
+    assert _patch(api, "POST", "/app-api/orders", order_body(ids["product_id"])).content == first.content
 
 
 NEW_KEY = "9sVqXyWjYtV0M4m7yC3v5o1Vq1mX0m0c4m3Qn0Jb8pA="
@@ -307,7 +305,7 @@ NEW_KEY = "9sVqXyWjYtV0M4m7yC3v5o1Vq1mX0m0c4m3Qn0Jb8pA="
 @pytest.mark.spec(SPEC, "Answers go with the installation and with the account")
 def test_no_answer_outlives_its_owner(dana: User, app: App, installation: Installation) -> None:
     _patch(client_of_person(dana), "PATCH", f"/developer/apps/{app.pk}", {"description": "New"})
-    _patch(client_of(installation), "POST", "/app-api/orders", order_body(world(installation)))
+    _patch(client_of(installation), "POST", "/app-api/orders", order_body(world(installation)["product_id"]))
     assert KeptAnswer.objects.count() == 2
     uninstall(installation=installation)
     assert KeptAnswer.objects.get().owner == f"person:{dana.pk}"
@@ -330,7 +328,7 @@ def test_keys_are_not_of_a_token(dana: User, sam: User, app: App) -> None:
 def test_one_of_many_takes_a_dead_call_over(
     installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    body = order_body(world(installation))
+    body = order_body(world(installation)["product_id"])
     count = Order.objects.count()
     with time_machine.travel(START, tick=False) as clock:
         with monkeypatch.context() as patch:
