@@ -15,8 +15,8 @@ from accounts.services import (
     second_factor,
     security_log,
     sender,
-    staff,
 )
+from accounts.services.staff import STAFF
 from accounts.sign_in.origins import Origin
 from accounts.sign_in.sessions import SessionStore
 from common.db.leases import alone
@@ -83,7 +83,7 @@ def mail_new_email(user_id: str) -> None:
 @shared_task
 def mail_staff_invitation(staff_id: str) -> None:
     for row in Staff.objects.filter(pk=staff_id, user=None):
-        staff.mail_invitation(row)
+        STAFF.mail_invitation(row)
 
 
 @shared_task

@@ -11,7 +11,7 @@ from accounts.services.deletion import Obstacle
 from accounts.signals import account_deleted, account_deletion_asked
 from marketplace.models import App
 from marketplace.services.apps import end_apps_of
-from marketplace.services.members import leave_all
+from marketplace.services.members import MEMBERS
 
 
 @receiver(account_deletion_asked)
@@ -31,4 +31,4 @@ def keep_apps_of_several_people(sender: Any, *, user: User, **kwargs: Any) -> Se
 @receiver(account_deleted)
 def end_apps(sender: Any, *, user: User, now: datetime, **kwargs: Any) -> None:
     end_apps_of(developer=user, now=now)
-    leave_all(user=user, now=now)
+    MEMBERS.leave_all(user=user, now=now)

@@ -3,7 +3,8 @@
 from celery import shared_task
 
 from marketplace.models import Membership, Submission
-from marketplace.services import members, notifications, review_messages
+from marketplace.services import notifications, review_messages
+from marketplace.services.members import MEMBERS
 
 
 @shared_task
@@ -15,7 +16,7 @@ def mail_decision(submission_id: str) -> None:
 @shared_task
 def mail_invitation(membership_id: str) -> None:
     for row in Membership.objects.filter(pk=membership_id, user=None):
-        members.mail_invitation(row)
+        MEMBERS.mail_invitation(row)
 
 
 @shared_task

@@ -33,6 +33,10 @@ class Invitable(models.Model):
     invited_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
     since = models.DateTimeField(default=timezone.now)
 
+    role: str  # a column of the models, with the roles that the thing has
+
+    objects = InvitableQuerySet.as_manager()
+
     class Meta:
         abstract = True
 

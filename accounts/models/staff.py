@@ -3,12 +3,8 @@
 from django.db import models
 
 from accounts.enums import StoreRole
-from accounts.models.invitations import Invitable, InvitableQuerySet
+from accounts.models.invitations import Invitable
 from accounts.models.people import Business, User
-
-
-class StaffQuerySet(InvitableQuerySet["Staff"]):
-    """The rows of stores."""
 
 
 class Staff(Invitable):
@@ -22,8 +18,6 @@ class Staff(Invitable):
     role = models.CharField(
         max_length=10, choices=[(each.value, each.label) for each in StoreRole if each != StoreRole.OWNER]
     )
-
-    objects = StaffQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "staff"

@@ -23,7 +23,7 @@ from accounts.models import Business, DeveloperToken, DeviceGrant, Session, Sign
 from accounts.services import security_log
 from accounts.services.outbox import forget_person
 from accounts.services.security_mails import mail_later
-from accounts.services.staff import leave_all
+from accounts.services.staff import STAFF
 from accounts.signals import account_deleted, account_deletion_asked
 from common.errors import Conflict
 from common.rest.idempotency import forget, owner_of
@@ -72,7 +72,7 @@ def delete_account(*, user: User, now: datetime | None = None) -> None:
         raise NotDeletableError(found)
     # Before the stores, as who accepts an invitation does; but rows that refer to the person may still be written there.
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
-    leave_all(user=user)
+    STAFF.leave_all(user=user)
     person = User.objects.select_for_update().get(pk=user.pk)
     if person.deleted_at is not None:
         raise Conflict("This account is deleted already.")

@@ -1,19 +1,10 @@
-"""Invitations by mail, of apps and of stores: who may get one, its link, and accepting it.
-
-The link is signed with `SECRET_KEY` and holds the row and the address, so nothing of it is stored. It works for seven days and for that
-address only, until it is accepted or taken back.
-"""
+"""Which addresses can be invited, and how many a person may invite."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
-from typing import Final, TypeVar
+from datetime import timedelta
+from typing import Final
 
-from django.core import signing
-from django.db.models import QuerySet
-from django.utils import timezone
-
-from accounts.models import Invitable, InvitableQuerySet, User
-from accounts.services import confirmation
+from accounts.models import User
 from common.contacts import NotAContact, email_key, kept_email_key
 from common.errors import Invalid, NotFound, TooManyRequests
 from common.times import duration
@@ -23,8 +14,6 @@ from common.web.limits.rate_limits import consume
 A_MINUTE: Final = 10
 A_DAY: Final = 100
 DAY: Final = 24 * 3600  # seconds
-
-Row = TypeVar("Row", bound=Invitable)
 
 
 def check_email(email: str) -> None:
@@ -61,37 +50,3 @@ def lock_person(user: User) -> None:
     """
     if User.objects.select_for_update(no_key=True).filter(pk=user.pk, deleted_at=None).first() is None:
         raise NotFound("This account was deleted.")
-
-
-def token_of(row: Invitable, *, salt: str) -> str:
-    return signing.dumps([str(row.pk), row.email], salt=salt)
-
-
-def find(
-    rows: InvitableQuerySet[Row], token: str, *, salt: str, gone: str, now: datetime | None = None
-) -> Row:
-    """The open invitation of a link. Raises `NotFound`, with the sentence `gone`, for one that was accepted, taken back or has expired."""
-    try:
-        row_id, email = signing.loads(token, salt=salt)
-    except (signing.BadSignature, ValueError):
-        raise NotFound(gone) from None
-    open_rows: QuerySet[Row] = rows.standing(now or timezone.now()).filter(user=None)
-    row = open_rows.filter(pk=row_id, email=email).first()
-    if row is None:
-        raise NotFound(gone)
-    return row
-
-
-def why_of_another(row: Invitable, user: User) -> str:
-    """Why an invitation is not this person's; empty if it is."""
-    if user.has_address(row.email):
-        return ""
-    return f"This invitation is for {row.email}, and you are signed in as {user.email}. Sign in with that address."
-
-
-def fulfil(row: Invitable, user: User, now: datetime) -> None:
-    """Make the invitation the person's row. The link came by mail, so it also confirms the address."""
-    if not confirmation.is_confirmed(user):
-        confirmation.confirm(user=user)
-    row.user, row.email, row.since = user, "", now
-    row.save(update_fields=["user", "email", "since"])

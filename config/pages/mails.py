@@ -87,9 +87,14 @@ def _of_accounts() -> Made:
             "The security of your account at Extension Platform has changed",
             origin | {"change": change},
         ),
-        "staff_invitation": (
+        "invitation": (
             "Invitation to Harbour Bakery on Extension Platform",
-            {"store": "Harbour Bakery", "inviter": "mary@example.com", "role": "ORDERS"},
+            {
+                "thing": "store",
+                "name": "Harbour Bakery",
+                "inviter": "mary@example.com",
+                "role": {"comma": ",", "invited": "for its orders, reviews and customers"},
+            },
         ),
         "staff_change": (
             "Harbour Bakery: staff",
@@ -176,13 +181,7 @@ def _of_versions() -> Made:
 def _of_members() -> Made:
     people = {"app": "Loyalty Stars", "previous": "dana@example.com", "other": "kim@example.com"}
     people |= {"page": _page("portal/apps/loyalty-stars/")}
-    invited = {"app": "Loyalty Stars", "inviter": "dana@example.com", "role": "developer"}
     return {
-        "marketplace/mail/invitation": (
-            "Invitation to Loyalty Stars on Extension Platform",
-            invited | {"link": _page("portal/invitations/sample/")},
-            None,
-        ),
         "marketplace/mail/offered": ("The transfer of Loyalty Stars is offered", people, None),
         "marketplace/mail/transferred": ("Loyalty Stars has another owner", people, None),
     }

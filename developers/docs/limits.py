@@ -7,7 +7,8 @@ from functools import cache
 from django.conf import settings
 
 from accounts.models import LASTS
-from accounts.services import businesses, developer_tokens, device_grants, invitations, second_factor, staff
+from accounts.services import businesses, developer_tokens, device_grants, invitations, second_factor
+from accounts.services.staff import STAFF
 from accounts.sign_in import limits as sign_in_limits
 from accounts.sign_in import tokens
 from activity.services import retention as log_retention
@@ -30,7 +31,8 @@ from extensions.schemas import references
 from installations import limits as api_limits
 from installations.services import authorization
 from marketplace import rules
-from marketplace.services import apps, members, pictures
+from marketplace.services import apps, pictures
+from marketplace.services.members import MEMBERS
 from stores import hookpoints
 from stores.services import carts
 from stores.services.catalogue import products
@@ -174,9 +176,9 @@ def _manifest() -> list[Limit]:
 def _apps() -> list[Limit]:
     return [
         Limit("Apps of a developer, deleted ones aside", str(apps.MOST_APPS), "409"),
-        Limit("Members of an app, invitations included", str(members.MOST_MEMBERS), "409"),
+        Limit("Members of an app, invitations included", str(MEMBERS.most), "409"),
         Limit("Stores of a merchant", str(businesses.MOST_STORES), "409"),
-        Limit("People of a merchant's store, invitations included", str(staff.MOST_STAFF), "409"),
+        Limit("People of a merchant's store, invitations included", str(STAFF.most), "409"),
         Limit("Invitations of a person", f"{invitations.A_MINUTE} in {rate_limits.WINDOW} seconds, {invitations.A_DAY} a day", "429 with Retry-After"),
         Limit("Time to accept an invitation or a transfer", duration(LASTS), "it ends"),
         Limit("Name, slug, description, version of an app", ", ".join(f"{rules.LENGTHS[name]:,}" for name in ("name", "slug", "description", "version")) + " characters", "400"),

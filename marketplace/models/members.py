@@ -4,12 +4,8 @@ from datetime import datetime
 
 from django.db import models
 
-from accounts.models import LASTS, Invitable, InvitableQuerySet, User
+from accounts.models import LASTS, Invitable, User
 from marketplace.enums import AppRole
-
-
-class MembershipQuerySet(InvitableQuerySet["Membership"]):
-    """The rows of apps."""
 
 
 class Membership(Invitable):
@@ -25,8 +21,6 @@ class Membership(Invitable):
         max_length=10, choices=[(each.value, each.label) for each in AppRole if each != AppRole.OWNER]
     )
     owner_offered_at = models.DateTimeField(null=True)
-
-    objects = MembershipQuerySet.as_manager()
 
     class Meta:
         constraints = [

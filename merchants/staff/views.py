@@ -8,19 +8,26 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.enums import Role, StoreRole
-from accounts.models import Staff, User
-from accounts.services import staff
-from accounts.views.invitations import InviteForm, Kind, look_or_accept, register_invited
-from common.web.forms.kept import typed
-from common.web.forms.pages import done, form_page, saved
+from accounts.models import Business, Staff, User
+from accounts.services.staff import STAFF
+from accounts.views.roster import RosterPages, look_or_accept, people_page, register_invited
 from common.web.methods import GET_OR_POST
 from merchants.access import SESSION_KEY, MerchantRequest, merchant_area, own_business, own_row, owners_page
 
-ROLES = {
-    StoreRole.MANAGER.value: ("Manager", "Everything but staff: products, pages, apps, settings."),
-    StoreRole.ORDERS.value: ("Orders", "Orders, reviews and customers. Nothing else of the store."),
-}
+
+def _accepted(store: Business, user: User) -> str:
+    return f"{resolve_url('merchants:home')}?store={store.slug}"
+
+
+PAGES = RosterPages(
+    roster=STAFF,
+    people="merchants:staff",
+    role="merchants:staff_role",
+    remove="merchants:staff_remove",
+    invitation="merchants:invitation",
+    elsewhere=("Open your stores", "merchants:businesses"),
+    accepted=_accepted,
+)
 
 
 @require_http_methods(GET_OR_POST)
@@ -28,26 +35,15 @@ ROLES = {
 def staff_list(request: MerchantRequest) -> HttpResponse:
     if request.business.is_sandbox:
         raise PermissionDenied("A sandbox store has no staff.")
-    form = InviteForm(typed(request), roles=ROLES, usual=StoreRole.ORDERS)
-
-    def save() -> HttpResponse:
-        invited = staff.invite(business=request.business, by=request.user, **form.cleaned_data)
-        said = f"{invited.email} is invited. We sent the link, which works for seven days."
-        return done(request, said, "merchants:staff")
-
-    if response := saved(request, form, save):
-        return response
-    context = {"form": form, "staff": staff.staff_of(request.business)}
-    return form_page(request, "merchants/staff/list.html", context)
+    return people_page(request, PAGES, request.business, template="merchants/staff/list.html", context={})
 
 
 @require_POST
 @owners_page
 def staff_role(request: MerchantRequest, member_id: str) -> HttpResponse:
     _find(request, member_id)
-    changed = staff.change_role(
-        business=request.business, by=request.user, member_id=member_id, role=request.POST.get("role", "")
-    )
+    role = request.POST.get("role", "")
+    changed = STAFF.change_role(request.business, by=request.user, member_id=member_id, role=role)
     messages.success(request, f"The role of {changed.email} is {changed.role.label} now.")
     return redirect("merchants:staff")
 
@@ -58,7 +54,7 @@ def staff_remove(request: MerchantRequest, member_id: str) -> HttpResponse:
     """Asks, then removes somebody or takes an invitation back."""
     member = _find(request, member_id)
     if request.method == "POST":
-        staff.remove(business=request.business, by=request.user, member_id=member_id)
+        STAFF.remove(request.business, by=request.user, member_id=member_id)
         messages.success(request, f"{member.address} was removed.")
         return redirect("merchants:staff")
     return render(request, "merchants/staff/remove.html", {"member": member})
@@ -76,7 +72,7 @@ def leave(request: MerchantRequest, business_id: str) -> HttpResponse:
     """Asks, then ends one's own role in a store."""
     store = own_business(request, business_id)
     if request.method == "POST":
-        staff.leave(business=store, user=request.user)
+        STAFF.leave(store, user=request.user)
         if request.session.get(SESSION_KEY) == str(store.pk):
             del request.session[SESSION_KEY]
         messages.success(request, f"You left {store.name}.")
@@ -84,30 +80,12 @@ def leave(request: MerchantRequest, business_id: str) -> HttpResponse:
     return render(request, "merchants/staff/leave.html", {"store": store})
 
 
-# Invitations
-
-
-def _accept(token: str, user: User) -> str:
-    store = staff.accept(token=token, user=user)
-    return f"{resolve_url('merchants:home')}?store={store.slug}"
-
-
-OF_STORES = Kind(
-    "merchants:invitation",
-    "merchants/staff/invitation.html",
-    Role.MERCHANT,
-    staff.find_invitation,
-    staff.why_not_accepted,
-    _accept,
-)
-
-
 @require_http_methods(GET_OR_POST)
 @never_cache
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    return look_or_accept(request, OF_STORES, token)
+    return look_or_accept(request, PAGES, token)
 
 
 @require_POST
 def invitation_register(request: HttpRequest, token: str) -> HttpResponse:
-    return register_invited(request, OF_STORES, token)
+    return register_invited(request, PAGES, token)

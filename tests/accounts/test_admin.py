@@ -4,7 +4,7 @@ from django.test import Client
 
 from accounts.enums import Role
 from accounts.models import Business, User
-from accounts.services import staff
+from accounts.services.staff import STAFF
 from tests import factories
 from tests.factories import PASSWORD
 from tests.state import unchanged
@@ -136,7 +136,7 @@ def test_administrator_reads_the_staff_of_stores(admin_client: Client, mira: Use
     shop = mira.businesses.get()
     kim = factories.merchant_without_store("kim@example.com", name="Kim")
     factories.staff(shop, kim)
-    staff.invite(business=shop, by=mira, email="ann@example.com", role="ORDERS")
+    STAFF.invite(shop, by=mira, email="ann@example.com", role="ORDERS")
     of_store = admin_client.get(f"/admin/accounts/business/{shop.pk}/change/").content.decode()
     assert ("kim@example.com" in of_store, "ann@example.com" in of_store) == (True, True)
     of_person = admin_client.get(f"/admin/accounts/user/{kim.pk}/change/").content.decode()

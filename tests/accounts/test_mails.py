@@ -30,7 +30,7 @@ def change_email(user: User) -> None:
 
 
 # These name a store. The invited have to know which; the other is for confirmed addresses only (tests/merchants/test_staff.py).
-OF_STORES = {"staff_change", "staff_invitation"}
+OF_STORES = {"staff_change", "invitation"}
 MAILS: dict[str, Callable[[User], Any]] = {
     "account_deleted": lambda user: deletion.delete_account(user=user),
     "account_exists": lambda user: confirmation.mail_account_exists(email=user.email),

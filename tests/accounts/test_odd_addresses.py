@@ -9,12 +9,12 @@ from django.test import Client
 
 from accounts.email_keys import complete
 from accounts.models import Business, SecurityEvent, Staff, User
-from accounts.services.invitations import why_of_another
 from accounts.services.profile import ask_for_new_email
 from accounts.services.sender import send_due
 from accounts.tasks import mail_password_reset, record_failed_sign_in
 from common.errors import Invalid
 from marketplace.models import App, Membership
+from marketplace.services.members import MEMBERS
 from tests import factories
 from tests.accounts.api import post, sign_in
 from tests.clients import api_of
@@ -134,8 +134,8 @@ def test_invitation_is_one_in_every_spelling(dana: User, shop: Business, app: Ap
 
 def test_invitation_is_theirs_who_have_the_address_in_another_spelling(kim: User, app: App) -> None:
     row = Membership(app=app, email="kim@xn--bcher-kva.example")
-    assert why_of_another(row, kim) == ""
-    assert why_of_another(row, factories.developer("kim@bucher.example")) != ""
+    assert MEMBERS.why_not_accepted(row, kim) == ""
+    assert MEMBERS.why_not_accepted(row, factories.developer("kim@bucher.example")) != ""
 
 
 def test_app_is_offered_by_any_spelling(kim: User, app: App) -> None:

@@ -14,9 +14,10 @@ from prometheus_client import REGISTRY
 
 from accounts.enums import StoreNotice
 from accounts.models import Business, Mail, User
-from accounts.services import confirmation, passwords, profile, sender, staff
+from accounts.services import confirmation, passwords, profile, sender
 from accounts.services.deletion import delete_account
 from accounts.services.security_mails import mail_security_change
+from accounts.services.staff import STAFF
 from accounts.tasks import send_mails
 from conformance.enums import Change, Sender
 from conformance.models import Run, WeeklyCheck
@@ -28,7 +29,8 @@ from extensions.services.scripts import News, mail_news
 from installations.models import Installation
 from marketplace.enums import ReleaseMode, ReleaseState
 from marketplace.models import App, Release
-from marketplace.services import members, review_messages, reviews
+from marketplace.services import review_messages, reviews
+from marketplace.services.members import MEMBERS
 from stores.services import merchant_mails, order_mails
 from tests import factories
 from tests.mail_server import MailServer, mail_server
@@ -147,11 +149,11 @@ CAUSES: dict[str, Callable[[str, App, Business], Any]] = {
         user=shop.owner, change="A passkey was added."
     ),
     "Your account at Extension Platform is deleted": _deletion,
-    "Invitation to Mira's shop": lambda kind, app, shop: staff.invite(
-        business=shop, by=shop.owner, email="pia@example.com", role="MANAGER"
+    "Invitation to Mira's shop": lambda kind, app, shop: STAFF.invite(
+        shop, by=shop.owner, email="pia@example.com", role="MANAGER"
     ),
-    "Invitation to Stars": lambda kind, app, shop: members.invite(
-        app=app, by=app.developer, email="sam@example.com", role="DEVELOPER"
+    "Invitation to Stars": lambda kind, app, shop: MEMBERS.invite(
+        app, by=app.developer, email="sam@example.com", role="DEVELOPER"
     ),
     "Bell 0.1.0 needs changes|Bell 0.1.0: message about the review": _decision,
     "Order 1001 at|Order 1001 is ready|New order 1001": _orders,

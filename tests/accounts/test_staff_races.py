@@ -8,7 +8,8 @@ from django.core import mail
 
 from accounts.enums import StoreRole
 from accounts.models import Business, Staff, User
-from accounts.services import deletion, staff
+from accounts.services import deletion
+from accounts.services.staff import STAFF
 from common.errors import ServiceError
 from tests import factories
 from tests.threads import at_once
@@ -42,12 +43,12 @@ def tried(call: Any, **arguments: Any) -> Any:
 @pytest.mark.spec("Contract 11 Staff", "Of two Accepts at once, one is right")
 def test_accepted_twice_at_once(shop: Business, kim: User) -> None:
     for _ in range(3):
-        row = staff.invite(business=shop, by=shop.owner, email=kim.email, role="MANAGER")
-        token = staff.invitation_token(Staff.objects.get(pk=row.id))
-        answers = at_once(*[tried(staff.accept, token=token, user=kim)] * 3)
+        row = STAFF.invite(shop, by=shop.owner, email=kim.email, role="MANAGER")
+        token = STAFF.token_of(Staff.objects.get(pk=row.id))
+        answers = at_once(*[tried(STAFF.accept, token=token, user=kim)] * 3)
         assert Counter(answers) == {"done": 1, "NotFound": 2}
         assert Staff.objects.get().user == kim
-        staff.leave(business=shop, user=kim)
+        STAFF.leave(shop, user=kim)
 
 
 @pytest.mark.long
@@ -56,12 +57,12 @@ def test_accepted_twice_at_once(shop: Business, kim: User) -> None:
 )
 def test_accepted_and_taken_back_at_once(shop: Business, kim: User) -> None:
     for _ in range(5):
-        row = staff.invite(business=shop, by=shop.owner, email=kim.email, role="MANAGER")
-        token = staff.invitation_token(Staff.objects.get(pk=row.id))
+        row = STAFF.invite(shop, by=shop.owner, email=kim.email, role="MANAGER")
+        token = STAFF.token_of(Staff.objects.get(pk=row.id))
         mail.outbox.clear()
         accepted, removed = at_once(
-            tried(staff.accept, token=token, user=kim),
-            tried(staff.remove, business=shop, by=shop.owner, member_id=row.id),
+            tried(STAFF.accept, token=token, user=kim),
+            tried(STAFF.remove, thing=shop, by=shop.owner, member_id=row.id),
         )
         assert (accepted, removed) in {("done", "done"), ("NotFound", "done")}
         assert not Staff.objects.exists()  # joined and was removed, or never joined
@@ -72,8 +73,8 @@ def test_role_changes_during_removal(shop: Business, kim: User) -> None:
     for _ in range(5):
         row = factories.staff(shop, kim, StoreRole.MANAGER)
         changed, removed = at_once(
-            tried(staff.change_role, business=shop, by=shop.owner, member_id=row.pk, role="ORDERS"),
-            tried(staff.remove, business=shop, by=shop.owner, member_id=row.pk),
+            tried(STAFF.change_role, thing=shop, by=shop.owner, member_id=row.pk, role="ORDERS"),
+            tried(STAFF.remove, thing=shop, by=shop.owner, member_id=row.pk),
         )
         assert removed == "done"
         assert changed in {"done", "NotFound"}
@@ -81,7 +82,7 @@ def test_role_changes_during_removal(shop: Business, kim: User) -> None:
 
 
 def test_invited_twice_at_once(shop: Business) -> None:
-    invite = tried(staff.invite, business=shop, by=shop.owner, email="kim@example.com", role="ORDERS")
+    invite = tried(STAFF.invite, thing=shop, by=shop.owner, email="kim@example.com", role="ORDERS")
     assert Counter(at_once(invite, invite)) == {"done": 1, "Conflict": 1}
     assert Staff.objects.count() == 1
 
@@ -91,9 +92,9 @@ def test_invited_twice_at_once(shop: Business) -> None:
 def test_accepted_while_the_account_is_deleted(shop: Business) -> None:
     for number in range(6):
         person = factories.merchant_without_store(f"kim{number}@example.com", name="Kim")
-        row = staff.invite(business=shop, by=shop.owner, email=person.email, role="MANAGER")
-        token = staff.invitation_token(Staff.objects.get(pk=row.id))
-        accept = tried(staff.accept, token=token, user=person)
+        row = STAFF.invite(shop, by=shop.owner, email=person.email, role="MANAGER")
+        token = STAFF.token_of(Staff.objects.get(pk=row.id))
+        accept = tried(STAFF.accept, token=token, user=person)
         answers = at_once(accept, tried(deletion.delete_account, user=person))
         assert answers[1] == "done"
         assert not Staff.objects.filter(user=person).exists()

@@ -294,9 +294,7 @@ PROTECTIONS: Final = {
         "    if worked is None:",
     ),
     "owner's right to remove members": Change(
-        "marketplace.services.members",
-        "    require_role(app, person, AppRole.VIEWER if is_self else AppRole.OWNER)",
-        "    require_role(app, person, AppRole.VIEWER)",
+        "accounts.services.roster", "            self.require_owner(thing, person)", "            pass"
     ),
     "lock of a suspended app's manifest": Change(
         "extensions.services.manifests",

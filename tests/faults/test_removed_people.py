@@ -10,12 +10,12 @@ from django.conf import settings
 
 from accounts.enums import StoreRole
 from accounts.models import Business, User
-from accounts.services import staff
+from accounts.services.staff import STAFF
 from accounts.sign_in import tokens
 from installations import services
 from installations.models import Installation
 from marketplace.models import App
-from marketplace.services import members
+from marketplace.services.members import MEMBERS
 from tests import factories
 from tests.faults.deliveries import wait_for_web
 from tests.faults.processes import Processes
@@ -65,11 +65,11 @@ def test_removed_staff_is_out_in_every_process(webs: list[str], mira: User) -> N
         return browser.get(f"{web}/merchant/products/{product.pk}/", allow_redirects=False, timeout=20)
 
     assert statuses(page, webs) == {200}
-    staff.change_role(business=shop, by=mira, member_id=row.pk, role="ORDERS")
+    STAFF.change_role(shop, by=mira, member_id=row.pk, role="ORDERS")
     within_a_second(page, webs, {403})
-    staff.change_role(business=shop, by=mira, member_id=row.pk, role="MANAGER")
+    STAFF.change_role(shop, by=mira, member_id=row.pk, role="MANAGER")
     within_a_second(page, webs, {200})
-    staff.remove(business=shop, by=mira, member_id=row.pk)
+    STAFF.remove(shop, by=mira, member_id=row.pk)
     within_a_second(page, webs, {404})
 
 
@@ -98,7 +98,7 @@ def test_removed_member_is_out_in_every_process(webs: list[str], dana: User, san
 
     for ask in (page, api, call):
         assert statuses(ask, webs) == {200}
-    members.remove(app=app, by=dana, member_id=row.pk)
+    MEMBERS.remove(app, by=dana, member_id=row.pk)
     within_a_second(page, webs, {404})
     assert (statuses(api, webs), statuses(call, webs)) == ({404}, {401})
     assert not Installation.objects.active().filter(app=app).exists()

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.enums import Role
 from accounts.models import Business, User
-from accounts.services import staff
+from accounts.services.staff import STAFF
 from installations import code_replay, services
 from installations.enums import HistoryKind
 from installations.models import Grant, Installation
@@ -25,9 +25,10 @@ from installations.services.approval import follow
 from marketplace.enums import AppRole
 from marketplace.models import App
 from marketplace.scopes import SCOPES
-from marketplace.services import members, releases
+from marketplace.services import releases
 from marketplace.services.apps import update_app
 from marketplace.services.locks import lock_app
+from marketplace.services.members import MEMBERS
 from tests import approvals, factories
 from tests.installations.oauth_client import (
     PKCE,
@@ -897,9 +898,9 @@ def test_code_of_a_removed_manager_is_refused(listed: App, mira: User, shop: Bus
     assert exchange(listed, code_for(kim, listed)).status_code == 200
     code = code_for(kim, listed)
     if end == "removed":
-        staff.remove(business=shop, by=mira, member_id=row.pk)
+        STAFF.remove(shop, by=mira, member_id=row.pk)
     else:
-        staff.change_role(business=shop, by=mira, member_id=row.pk, role="ORDERS")
+        STAFF.change_role(shop, by=mira, member_id=row.pk, role="ORDERS")
     refused = exchange(listed, code)
     assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant")
 
@@ -927,9 +928,9 @@ def test_code_of_who_left_the_app_is_refused(app: App, dana: User, sam: User, en
     factories.submit(app)
     code = code_for(sam, app)
     if end == "removed":
-        members.remove(app=app, by=dana, member_id=row.pk)
+        MEMBERS.remove(app, by=dana, member_id=row.pk)
     else:
-        members.change_role(app=app, by=dana, member_id=row.pk, role=AppRole.VIEWER)
+        MEMBERS.change_role(app, by=dana, member_id=row.pk, role=AppRole.VIEWER)
     refused = exchange(app, code)
     assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant")
     assert not Installation.objects.exists()

@@ -22,8 +22,8 @@ from installations.enums import HistoryKind
 from installations.models import Grant, HistoryEntry, Installation
 from installations.services import approval, uninstall
 from marketplace.models import App
-from marketplace.services import members
 from marketplace.services.apps import update_app
+from marketplace.services.members import MEMBERS
 from tests import factories
 from tests.installations.oauth_client import FORM, address, basic, browser, call, code_for, exchange
 from tests.merchants.pages import page_of
@@ -351,7 +351,7 @@ def test_app_is_not_locked_while_who_leaves_waits_for_their_codes(
         with transaction.atomic():
             Grant.objects.select_for_update().get()  # as an exchange begins
             if leave == "is removed":
-                left = pool.submit(in_thread, lambda: members.remove(app=app, by=dana, member_id=row.pk))
+                left = pool.submit(in_thread, lambda: MEMBERS.remove(app, by=dana, member_id=row.pk))
             else:
                 left = pool.submit(in_thread, lambda: delete_account(user=sam))
             wait_for_locks(1, or_until=left.done)

@@ -13,10 +13,11 @@ from django.utils import timezone
 
 from accounts.enums import Frequency, StoreNotice, StoreRole
 from accounts.mail_choices import choose_frequencies, choose_mails
-from accounts.models import Business, SecurityEvent, Staff, User
-from accounts.services import deletion, staff
+from accounts.models import Business, Staff, User
+from accounts.services import deletion
 from accounts.services.confirmation import confirm, is_confirmed
 from accounts.services.sender import send_due
+from accounts.services.staff import STAFF
 from common.errors import NotAllowed
 from extensions.enums import ExtensionType
 from extensions.services.extension_states import save_settings
@@ -30,9 +31,9 @@ from stores.services.reviews import create_review
 from tests import factories
 from tests.extensions.cast import define
 from tests.merchants.pages import ask_for_more, installed, listed_app, page_of
-from tests.pages import HTML, main_words_of, signed_in, text_of, unescaped
+from tests.pages import main_words_of, signed_in, text_of, unescaped
 
-STAFF = "Contract 11 Staff"
+SECTION = "Contract 11 Staff"
 PAGE = "/merchant/staff/"
 
 pytestmark = pytest.mark.django_db
@@ -44,62 +45,7 @@ def kim() -> User:
     return factories.merchant_without_store("kim@example.com", name="Kim")
 
 
-def link_for(shop: Business, email: str, role: str = "ORDERS") -> str:
-    """The path of an invitation's link, as it is mailed."""
-    send_due()
-    mail.outbox.clear()
-    staff.invite(business=shop, by=shop.owner, email=email, role=role)
-    send_due()
-    found = re.search(r"/merchant/invitations/\S+/", str(mail.outbox[0].body))
-    assert found
-    return found[0]
-
-
-def lines_of(person: User) -> list[tuple[str, str]]:
-    rows = SecurityEvent.objects.filter(user_id=person.pk, kind__startswith="STAFF").order_by("id")
-    return list(rows.values_list("kind", "about"))
-
-
-@pytest.mark.long
-def test_owner_invites_and_the_list_says_so(browser: Client, shop: Business, mira: User) -> None:
-    page = browser.post(PAGE, {"email": "Kim@example.com", "role": "MANAGER"}, follow=True)
-    assert "kim@example.com is invited" in main_words_of(page)
-    assert Staff.objects.get().role == "MANAGER"
-    assert lines_of(mira) == [("STAFF_INVITED", f"{shop.name}: kim@example.com, Manager")]
-    again = browser.post(PAGE, {"email": "kim@example.com", "role": "ORDERS"})
-    assert "invited already" in text_of(again, 409)
-    assert "Enter an e-mail address" in text_of(browser.post(PAGE, {"email": "kim", "role": "ORDERS"}), 422)
-    assert browser.post(PAGE, {"email": "tim@example.com", "role": "OWNER"}).status_code == 422
-    assert "belongs to the store already" in text_of(
-        browser.post(PAGE, {"email": mira.email, "role": "ORDERS"}), 409
-    )
-
-
-@pytest.mark.spec(STAFF, "The owner alone invites, changes roles and removes")
-@pytest.mark.parametrize("role", StoreRole)
-def test_role_that_changed_since_the_page_decides(
-    shop: Business, mira: User, kim: User, role: StoreRole
-) -> None:
-    by = mira if role == StoreRole.OWNER else factories.merchant_without_store("tom@example.com")
-    if role != StoreRole.OWNER:
-        factories.staff(shop, by, role)
-    row = factories.staff(shop, kim, StoreRole.ORDERS)
-    acts: list[Any] = [
-        lambda: staff.invite(business=shop, by=by, email="new@example.com", role="ORDERS"),
-        lambda: staff.change_role(business=shop, by=by, member_id=row.pk, role="MANAGER"),
-        lambda: staff.remove(business=shop, by=by, member_id=row.pk),
-    ]
-    for act in acts:
-        if role == StoreRole.OWNER:
-            act()
-        else:
-            with pytest.raises(NotAllowed, match="Only the store's owner"):
-                act()
-    assert Staff.objects.filter(user=kim, role="ORDERS").exists() == (role != StoreRole.OWNER)
-    assert Staff.objects.filter(user=None).exists() == (role == StoreRole.OWNER)
-
-
-@pytest.mark.spec(STAFF, "Who only handles orders decides nothing about the store's apps")
+@pytest.mark.spec(SECTION, "Who only handles orders decides nothing about the store's apps")
 def test_who_handles_orders_decides_nothing_about_apps(shop: Business, dana: User) -> None:
     """Also if their role changed while they had the page open."""
     tom = factories.merchant_without_store("tom@example.com")
@@ -116,100 +62,30 @@ def test_who_handles_orders_decides_nothing_about_apps(shop: Business, dana: Use
             act()
 
 
-@pytest.mark.spec(STAFF, "Looking at an invitation uses nothing up, Accept does")
-def test_invited_person_accepts(
+@pytest.mark.spec(SECTION, "Both are notified when somebody joins, gets another role and is removed")
+def test_owner_and_person_are_notified(
     shop: Business, mira: User, kim: User, django_capture_on_commit_callbacks: Any, tasks_run_at_once: None
 ) -> None:
-    link, browser = link_for(shop, kim.email), signed_in(kim)
-    for _ in range(2):
-        assert "mira@example.com invites kim@example.com" in main_words_of(browser.get(link))
-    assert browser.get("/merchant/orders/")["location"] == "/merchant/businesses/add/"
+    row = STAFF.invite(shop, by=mira, email=kim.email, role="ORDERS")
+    token = STAFF.token_of(Staff.objects.get())
+    send_due()
     mail.outbox.clear()
-    with django_capture_on_commit_callbacks(execute=True):
-        accepted = browser.post(link)
-    assert (accepted.status_code, accepted["location"]) == (302, f"/merchant/?store={shop.slug}")
-    assert browser.get(accepted["location"])["location"] == "/merchant/orders/"
-    assert browser.get("/merchant/orders/").status_code == 200
-    assert "no longer works" in text_of(browser.get(link), 404)
-    assert is_confirmed(kim)
-    assert sorted(letter.to[0] for letter in mail.outbox) == ["kim@example.com", "mira@example.com"]
-    joined = ("STAFF_JOINED", f"{shop.name}: kim@example.com, Orders")
-    assert joined in lines_of(mira)
-    assert joined in lines_of(kim)
-
-
-@pytest.mark.spec(
-    STAFF, "Who has no account registers by the link, which confirms the address; they need no store"
-)
-@pytest.mark.parametrize("confirming", [True, False])
-def test_who_has_no_account_registers_by_the_link(shop: Business, settings: Any, confirming: bool) -> None:
-    settings.CONFIRM_ADDRESSES = confirming
-    confirm(user=shop.owner)
-    link, browser = link_for(shop, "new@example.com", "MANAGER"), Client(headers=HTML)
-    assert "Create account" in text_of(browser.get(link), 200)
-    weak = browser.post(f"{link}register/", {"name": "Kim", "password": "x"})
-    assert weak.status_code == 422
-    assert not User.objects.filter(email="new@example.com").exists()
-    done = browser.post(f"{link}register/", {"name": "Kim", "password": "a long enough phrase"})
-    assert (done.status_code, done["location"]) == (302, link)
-    made = User.objects.get(email="new@example.com")
-    assert (made.is_merchant, is_confirmed(made), made.businesses.count()) == (True, True, 0)
-    assert not Staff.objects.filter(user=made).exists()
-    browser.post(link)
-    assert Staff.objects.get().user == made
-    assert browser.get("/merchant/products/").status_code == 200
-
-
-@pytest.mark.long
-@pytest.mark.spec(
-    STAFF, "The link is for its address only; other accounts than merchants' are refused with a sentence"
-)
-def test_link_is_for_its_address_only(shop: Business, dana: User, kim: User) -> None:
-    rae = factories.reviewer()
-    for other, word in ((dana, "developer’s account"), (rae, "reviewer’s account")):
-        link = link_for(shop, other.email)
-        assert word in main_words_of(signed_in(other).get(link))
-        assert word in text_of(signed_in(other).post(link), 403)
-        assert f"This invitation is for {other.email}" in main_words_of(signed_in(kim).get(link))
-        assert signed_in(kim).post(link).status_code == 403
-    assert not Staff.objects.filter(user__isnull=False).exists()
-    assert Client(headers=HTML).get(link[:-2] + "x/").status_code == 404
-
-
-@pytest.mark.spec(STAFF, "An invitation works for seven days, and until it is taken back")
-def test_invitation_ends(browser: Client, shop: Business, kim: User) -> None:
-    link = link_for(shop, kim.email)
-    with time_machine.travel(timezone.now() + timedelta(days=7, minutes=1)):
-        assert signed_in(kim).post(link).status_code == 404
-    row = Staff.objects.get()
-    assert "Take the invitation back" in text_of(browser.get(f"{PAGE}{row.pk}/remove/"), 200)
-    browser.post(f"{PAGE}{row.pk}/remove/")
-    assert signed_in(kim).post(link).status_code == 404
-
-
-@pytest.mark.spec(STAFF, "A removed person is out at once, and both are notified")
-def test_owner_changes_a_role_and_removes(
-    browser: Client,
-    shop: Business,
-    mira: User,
-    kim: User,
-    django_capture_on_commit_callbacks: Any,
-    tasks_run_at_once: None,
-) -> None:
-    row, theirs = factories.staff(shop, kim, StoreRole.MANAGER), signed_in(kim)
-    assert theirs.get("/merchant/products/").status_code == 200
-    with django_capture_on_commit_callbacks(execute=True):
-        page = browser.post(f"{PAGE}{row.pk}/role/", {"role": "ORDERS"}, follow=True)
-    assert "The role of kim@example.com is Orders now" in main_words_of(page)
-    assert "Your role in" in text_of(theirs.get("/merchant/products/"), 403)
-    assert browser.post(f"{PAGE}{row.pk}/role/", {"role": "OWNER"}).status_code == 400
-    with django_capture_on_commit_callbacks(execute=True):
-        browser.post(f"{PAGE}{row.pk}/remove/")
-    assert theirs.get("/merchant/orders/")["location"] == "/merchant/businesses/add/"
-    told = sorted(letter.to[0] for letter in mail.outbox)
-    assert told == ["kim@example.com"] * 2 + ["mira@example.com"] * 2
-    for person in (mira, kim):
-        assert [kind for kind, _ in lines_of(person)] == ["STAFF_ROLE_CHANGED", "STAFF_REMOVED"]
+    for said, act in (
+        (
+            "kim@example.com belongs to {} now. Their role is Orders.",
+            lambda: STAFF.accept(token=token, user=kim),
+        ),
+        (
+            "The role of kim@example.com in {} is Manager now.",
+            lambda: STAFF.change_role(shop, by=mira, member_id=row.id, role="MANAGER"),
+        ),
+        ("kim@example.com was removed from {}.", lambda: STAFF.remove(shop, by=mira, member_id=row.id)),
+    ):
+        with django_capture_on_commit_callbacks(execute=True):
+            act()
+        assert sorted(letter.to[0] for letter in mail.outbox) == [kim.email, mira.email]
+        assert all(said.format(shop.name) in " ".join(str(letter.body).split()) for letter in mail.outbox)
+        mail.outbox.clear()
 
 
 def test_owner_of_one_store_decides_nothing_in_another(shop: Business, mira: User, kim: User) -> None:
@@ -225,7 +101,7 @@ def test_owner_of_one_store_decides_nothing_in_another(shop: Business, mira: Use
 
 
 @pytest.mark.long
-@pytest.mark.spec(STAFF, "/merchant/businesses/ belongs to the person, lists roles, and has Leave")
+@pytest.mark.spec(SECTION, "/merchant/businesses/ belongs to the person, lists roles, and has Leave")
 def test_person_sees_all_stores_with_roles_and_leaves(shop: Business, mira: User) -> None:
     tom = factories.merchant("tom@example.com", name="Tom")
     factories.staff(shop, tom, StoreRole.ORDERS)
@@ -247,7 +123,7 @@ def test_person_sees_all_stores_with_roles_and_leaves(shop: Business, mira: User
     assert browser.get("/merchant/").status_code == 200
 
 
-@pytest.mark.spec(STAFF, "A sandbox store has no staff")
+@pytest.mark.spec(SECTION, "A sandbox store has no staff")
 def test_sandbox_has_no_staff(dana: User, sandbox: Business) -> None:
     browser = signed_in(dana)
     assert "/merchant/staff/" not in text_of(browser.get("/merchant/"))
@@ -275,7 +151,7 @@ def test_role_is_that_in_the_store_of_the_object(shop: Business) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.spec(STAFF, "No link leads who has ORDERS to a page that is refused")
+@pytest.mark.spec(SECTION, "No link leads who has ORDERS to a page that is refused")
 def test_no_link_leads_to_a_refused_page(shop: Business, kim: User, app: App, dana: User) -> None:
     factories.staff(shop, kim, StoreRole.ORDERS)
     define(app, ExtensionType.ADMIN_PAGE, "summary")
@@ -336,7 +212,7 @@ def test_store_is_named_to_confirmed_addresses_only(
     assert not Staff.objects.filter(email="tim@example.com").exists()
     mail.outbox.clear()
     with django_capture_on_commit_callbacks(execute=True):
-        staff.change_role(business=shop, by=mira, member_id=row.pk, role="MANAGER")
+        STAFF.change_role(shop, by=mira, member_id=row.pk, role="MANAGER")
     assert [letter.to for letter in mail.outbox] == [["kim@example.com"]]
 
 
@@ -345,7 +221,7 @@ def listed(dana: User) -> App:
     return listed_app(dana, ["read_products"])
 
 
-@pytest.mark.spec(STAFF, "Consent and Install are for owner and managers, a 403 page else")
+@pytest.mark.spec(SECTION, "Consent and Install are for owner and managers, a 403 page else")
 @pytest.mark.parametrize(("role", "status"), [(StoreRole.MANAGER, 302), (StoreRole.ORDERS, 403)])
 def test_consent_by_role(shop: Business, kim: User, listed: App, role: StoreRole, status: int) -> None:
     factories.staff(shop, kim, role)
@@ -377,7 +253,7 @@ def test_consent_names_a_store_of_which_one_is_staff_for_orders_only(
     assert "access_denied" in stranger["location"]
 
 
-@pytest.mark.spec(STAFF, "The session token has staffRole, service:init stays as it is")
+@pytest.mark.spec(SECTION, "The session token has staffRole, service:init stays as it is")
 @pytest.mark.parametrize("role", [StoreRole.OWNER, StoreRole.MANAGER])
 def test_session_token_names_the_role(
     shop: Business, listed: App, mira: User, kim: User, role: StoreRole
@@ -404,7 +280,7 @@ def claims_of(person: User, installation: Installation) -> dict[str, Any]:
     return claims
 
 
-@pytest.mark.spec(STAFF, "Notices about apps go to the owner and managers who want them")
+@pytest.mark.spec(SECTION, "Notices about apps go to the owner and managers who want them")
 def test_mails_about_apps_go_to_owner_and_managers(
     shop: Business, mira: User, kim: User, listed: App, django_capture_on_commit_callbacks: Any
 ) -> None:
@@ -426,7 +302,7 @@ def test_mails_about_apps_go_to_owner_and_managers(
 
 
 @pytest.mark.spec(
-    STAFF, "Each person of a store has their own notices; ORDERS gets those of orders and reviews"
+    SECTION, "Each person of a store has their own notices; ORDERS gets those of orders and reviews"
 )
 def test_each_person_has_their_own_notices(shop: Business, mira: User, kim: User) -> None:
     pia = factories.merchant_without_store("pia@example.com", name="Pia")
@@ -452,7 +328,7 @@ def test_each_person_has_their_own_notices(shop: Business, mira: User, kim: User
     send_due()
     assert len(mail.outbox) == 4
     assert MerchantNews.objects.get().recipient == kim
-    staff.remove(business=shop, by=mira, member_id=Staff.objects.get(user=kim).pk)
+    STAFF.remove(shop, by=mira, member_id=Staff.objects.get(user=kim).pk)
     with time_machine.travel(now + timedelta(days=2)):
         merchant_mails.send_due()
         send_due()
@@ -465,7 +341,7 @@ def test_each_person_has_their_own_notices(shop: Business, mira: User, kim: User
 
 @pytest.mark.long
 @pytest.mark.spec(
-    STAFF, "Deleting an account lets the staff of its stores go, and leaves others' stores open"
+    SECTION, "Deleting an account lets the staff of its stores go, and leaves others' stores open"
 )
 def test_deleted_accounts(
     shop: Business, mira: User, kim: User, django_capture_on_commit_callbacks: Any, tasks_run_at_once: None
@@ -474,7 +350,7 @@ def test_deleted_accounts(
     factories.staff(shop, tom, StoreRole.MANAGER)
     own = tom.businesses.get()
     factories.staff(own, kim, StoreRole.MANAGER)
-    staff.invite(business=own, by=tom, email="ann@example.com", role="ORDERS")
+    STAFF.invite(own, by=tom, email="ann@example.com", role="ORDERS")
     page = unescaped(signed_in(tom).get("/accounts/profile/delete/"), 200)
     assert f"You leave {shop.name}, which stays open." in page
     mail.outbox.clear()

@@ -18,10 +18,11 @@ from django.utils import timezone
 
 from accounts.enums import StoreRole
 from accounts.models import Business, DeveloperToken, Mail, Session, Staff, User
-from accounts.services import choose_new_password, staff
+from accounts.services import choose_new_password
 from accounts.services.businesses import MOST_STORES
 from accounts.services.developer_tokens import create_developer_token
 from accounts.services.sender import send_due
+from accounts.services.staff import STAFF
 from accounts.sign_in import tokens
 from accounts.tasks import send_mails
 from common import lengths, places
@@ -31,7 +32,8 @@ from extensions.services.extension_states import limit_discount
 from installations.models import Installation
 from marketplace.enums import AppRole
 from marketplace.models import App, Membership
-from marketplace.services import apps, members
+from marketplace.services import apps
+from marketplace.services.members import MEMBERS
 from stores.models import Product, SitePage, StoreSettings
 from stores.services.order_mails import mail_placed
 from stores.services.pages import create_page
@@ -106,8 +108,8 @@ def test_viewer_takes_the_client_secret_and_the_app(installation: Installation, 
 def test_invitation_is_accepted_by_another_person(installation: Installation, sam: User) -> None:
     """A forwarded mail must not let its reader in."""
     app = installation.app
-    invited = members.invite(app=app, by=app.developer, email="kim@example.com", role="DEVELOPER")
-    link = members.invitation_token(Membership.objects.get(pk=invited.id))
+    invited = MEMBERS.invite(app, by=app.developer, email="kim@example.com", role="DEVELOPER")
+    link = MEMBERS.token_of(Membership.objects.get(pk=invited.id))
     assert signed_in(sam).post(f"/portal/invitations/{link}/").status_code == 403
     assert not Membership.objects.filter(user=sam).exists()
 
@@ -136,7 +138,7 @@ def test_removed_manager_has_an_app_installed(mira: User, shop: Business, dana: 
     kim = factories.merchant_without_store("kim@example.com")
     row = factories.staff(shop, kim)
     code = oauth_client.code_for(kim, listed)
-    staff.remove(business=shop, by=mira, member_id=row.pk)
+    STAFF.remove(shop, by=mira, member_id=row.pk)
     assert oauth_client.exchange(listed, code).status_code == 400
     assert not Installation.objects.filter(app=listed).exists()
 

@@ -10,9 +10,10 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import Business, Mail, User
-from accounts.services import confirmation, passwords, staff
+from accounts.services import confirmation, passwords
 from accounts.services.security_mails import mail_security_change
 from accounts.services.sender import send_due
+from accounts.services.staff import STAFF
 from accounts.tasks import send_mails
 from stores.models import BuyerMails, Order
 from stores.services.order_mails import mail_placed
@@ -71,7 +72,7 @@ def account_exists(store: Business, address: str) -> None:
 
 
 def invitation(store: Business, address: str) -> None:
-    row = staff.invite(business=store, by=store.owner, email="kim@example.com", role="MANAGER")
+    row = STAFF.invite(store, by=store.owner, email="kim@example.com", role="MANAGER")
     store.staff.filter(pk=row.id).update(email=address)
 
 

@@ -23,7 +23,7 @@ from installations.models import Installation
 from installations.services.lifecycle import uninstall
 from marketplace.enums import AppRole
 from marketplace.models import App, Membership
-from marketplace.services import members
+from marketplace.services.members import MEMBERS
 from stores.models import Order
 from tests import factories
 from tests.appapi.world import filled, world
@@ -224,7 +224,7 @@ def test_kept_answer_is_of_who_may_still_call(
     if how == "role":
         Membership.objects.filter(pk=mine.pk).update(role=AppRole.VIEWER)
     else:
-        members.remove(app=app, by=dana, member_id=mine.pk)
+        MEMBERS.remove(app, by=dana, member_id=mine.pk)
     again = _patch(client, method, path, body, "own")
     assert again.status_code == (403 if how == "role" else 404)
     assert "Idempotency-Replayed" not in again

@@ -17,13 +17,13 @@ from django.utils import timezone
 
 from accounts.enums import StoreRole
 from accounts.models import Business, User
-from accounts.services import staff
+from accounts.services.staff import STAFF
 from accounts.sign_in import tokens
 from common.web.forms import stamps
 from extensions.enums import ExtensionType
 from marketplace.enums import AppRole, AppStatus
 from marketplace.models import App
-from marketplace.services import members
+from marketplace.services.members import MEMBERS
 from stores.services.pages import create_page
 from stores.services.reviews import create_review
 from tests import factories
@@ -119,8 +119,8 @@ def on_app(stars: App, dana: User) -> Cast:
     factories.member(stars, people["DEVELOPER"], AppRole.DEVELOPER)
     factories.member(stars, people["VIEWER"], AppRole.VIEWER)
     gone = factories.member(stars, people["removed"])
-    members.remove(app=stars, by=dana, member_id=gone.pk)
-    members.invite(app=stars, by=dana, email=people["invited"].email, role="DEVELOPER")
+    MEMBERS.remove(stars, by=dana, member_id=gone.pk)
+    MEMBERS.invite(stars, by=dana, email=people["invited"].email, role="DEVELOPER")
     values = {
         "slug": "stars", "app_id": str(stars.pk), "section": "access", "point": "order.validate", "number": "1",
     }  # fmt: skip
@@ -164,7 +164,7 @@ def in_store(shop: Business, mira: User, objects: dict[str, str]) -> Cast:
         ("MANAGER", StoreRole.MANAGER), ("ORDERS", StoreRole.ORDERS), ("both", StoreRole.ORDERS), ("removed", StoreRole.MANAGER),
     ):  # fmt: skip
         row = factories.staff(shop, cast[name], role)
-    staff.remove(business=shop, by=mira, member_id=row.pk)
+    STAFF.remove(shop, by=mira, member_id=row.pk)
     people = {"OWNER": (mira, OWNER)} | {
         name: (person, "ORDERS" if name == "both" else name) for name, person in cast.items()
     }
@@ -193,7 +193,7 @@ def objects(shop: Business, dana: User) -> dict[str, str]:
     content = {"title": "Summary", "pageId": "summary", "renderUrl": "https://app.example.com/summary"}
     factories.definition(installed.app, ExtensionType.ADMIN_PAGE, "summary", content)
     product = factories.product(shop)
-    member = staff.invite(business=shop, by=shop.owner, email="kim@example.com", role="ORDERS")
+    member = STAFF.invite(shop, by=shop.owner, email="kim@example.com", role="ORDERS")
     return {
         "order_id": str(factories.order(shop).pk),
         "product_id": str(product.pk),

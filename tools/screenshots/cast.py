@@ -63,10 +63,12 @@ def add_people(cast: SimpleNamespace) -> None:
     """A developer and a merchant who have nothing yet, a second factor, a second reviewer, and those who are invited."""
     from accounts.enums import Role
     from accounts.models import Staff
-    from accounts.services import create_reviewer, register, staff
+    from accounts.services import create_reviewer, register
+    from accounts.services.staff import STAFF
     from config.demo.people import PASSWORD
     from marketplace.models import Membership
-    from marketplace.services import members, transfers
+    from marketplace.services import transfers
+    from marketplace.services.members import MEMBERS
     from tests.accounts.second_factor import set_up_app
 
     def person(name: str, role: Role, **fields: Any) -> Any:
@@ -84,8 +86,8 @@ def add_people(cast: SimpleNamespace) -> None:
         ("known", cast.sam.email, cast.tom.email),
         ("nobody", NOBODY, "rosalind.featherstonehaugh@long-company-name.example.com"),
     ):
-        member = members.invite(app=cast.bell, by=cast.devi, email=to_app, role="DEVELOPER")
-        cast.links[name] = members.invitation_token(Membership.objects.get(pk=member.id))
-        row = staff.invite(business=cast.shop, by=cast.mary, email=to_store, role="ORDERS")
-        cast.staff_links[name] = staff.invitation_token(Staff.objects.get(pk=row.id))
+        member = MEMBERS.invite(cast.bell, by=cast.devi, email=to_app, role="DEVELOPER")
+        cast.links[name] = MEMBERS.token_of(Membership.objects.get(pk=member.id))
+        row = STAFF.invite(cast.shop, by=cast.mary, email=to_store, role="ORDERS")
+        cast.staff_links[name] = STAFF.token_of(Staff.objects.get(pk=row.id))
     transfers.offer(app=cast.bell, by=cast.devi, email=cast.kim.email)

@@ -16,7 +16,7 @@ Email = partial(Text, example="kim@example.com", max_length=254, schema={"format
 
 
 class MemberSerializer(ApiSerializer):
-    """Of a `marketplace.services.members.Member`."""
+    """Of an `accounts.services.roster.Member`."""
 
     id = MemberId()
     email = Email("The e-mail address.")

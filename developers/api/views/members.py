@@ -20,7 +20,8 @@ from developers.api.serializers.members import (
 from developers.api.views.base import DeveloperView, validated
 from marketplace.enums import AppRole
 from marketplace.models import Membership
-from marketplace.services import members, transfers
+from marketplace.services import transfers
+from marketplace.services.members import MEMBERS
 
 TAG = "Members"
 OWNER_STAYS = problem("This is the owner. Transfer the app first.")
@@ -35,7 +36,7 @@ class MembersView(DeveloperView):
     def get(self, request: Request, app_id: str) -> Response:
         """List the members of an app, and who is invited."""
         wanted = page_request(request.query_params)
-        found = members.members_of(self.own_app(app_id))
+        found = MEMBERS.people_of(self.own_app(app_id))
         page = list(MemberSerializer(found[wanted.window], many=True).data)
         return Response(page_body(page, total=len(found), request=wanted))
 
@@ -51,7 +52,7 @@ class MembersView(DeveloperView):
         has an account.
         """
         body = validated(NewMember, request)
-        made = members.invite(app=self.own_app(app_id), by=self.developer, **body)
+        made = MEMBERS.invite(self.own_app(app_id), by=self.developer, **body)
         return Response(MemberSerializer(made).data, status=201)
 
 
@@ -69,7 +70,7 @@ class MemberView(DeveloperView):
         """
         body = validated(MemberChanges, request)
         app = self.own_app(app_id)
-        changed = members.change_role(app=app, by=self.developer, member_id=member_id, **body)
+        changed = MEMBERS.change_role(app, by=self.developer, member_id=member_id, **body)
         return Response(MemberSerializer(changed).data)
 
     @extend_schema("removeMember", responses={204: None, 409: OWNER_STAYS})
@@ -78,7 +79,7 @@ class MemberView(DeveloperView):
 
         Takes effect at once, and ends the person's test install.
         """
-        members.remove(app=self.own_app(app_id), by=self.developer, member_id=member_id)
+        MEMBERS.remove(self.own_app(app_id), by=self.developer, member_id=member_id)
         return Response(status=204)
 
 

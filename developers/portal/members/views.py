@@ -7,10 +7,10 @@ from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.enums import Role
 from accounts.models import User
+from accounts.services.roster import Member
 from accounts.sign_in.step_up import step_up
-from accounts.views.invitations import InviteForm, Kind, look_or_accept, register_invited
+from accounts.views.roster import RosterPages, look_or_accept, people_page, register_invited
 from common.errors import Conflict, NotFound
 from common.ids import parse_id
 from common.web.forms.kept import typed
@@ -19,43 +19,40 @@ from common.web.methods import GET_OR_POST
 from developers.portal.access import current_developer, developers_page, owners_page, page_for
 from marketplace.enums import AppRole
 from marketplace.models import App
-from marketplace.services import members, transfers
+from marketplace.services import transfers
 from marketplace.services.apps import keep_client_secret
-from marketplace.services.members import Member, members_of
+from marketplace.services.members import MEMBERS
 
-ROLES = {
-    AppRole.DEVELOPER.value: ("Developer", "Changes, tests and submits the app. Gets its notices."),
-    AppRole.VIEWER.value: ("Viewer", "Sees everything but secrets, and changes nothing."),
-}
+
+def _accepted(app: App, user: User) -> str:
+    """A reviewer who is a member sees the app in the administration only."""
+    return resolve_url("portal:app", app.slug) if user.is_developer else resolve_url("admin:index")
+
+
+PAGES = RosterPages(
+    roster=MEMBERS,
+    people="portal:members",
+    role="portal:member_role",
+    remove="portal:member_remove",
+    invitation="portal:invitation",
+    elsewhere=("Open portal", "portal:app_list"),
+    accepted=_accepted,
+)
 
 
 @require_http_methods(GET_OR_POST)
 @page_for(reads=AppRole.VIEWER, writes=AppRole.OWNER)
 def member_list(request: HttpRequest, app: App) -> HttpResponse:
-    form = InviteForm(typed(request), roles=ROLES, usual=AppRole.DEVELOPER)
-
-    def save() -> HttpResponse:
-        invited = members.invite(app=app, by=current_developer(request), **form.cleaned_data)
-        said = f"{invited.email} is invited. We sent the link, which works for seven days."
-        return done(request, said, "portal:members", app.slug)
-
-    if response := saved(request, form, save):
-        return response
-    context = {
-        "app": app,
-        "form": form,
-        "members": sorted(members.members_of(app), key=lambda each: not each.is_owner),
-        "offer": transfers.offer_of(app),
-    }
-    return form_page(request, "developers/portal/members/list.html", context)
+    context = {"app": app, "offer": transfers.offer_of(app)}
+    template = "developers/portal/members/list.html"
+    return people_page(request, PAGES, app, app.slug, template=template, context=context)
 
 
 @require_POST
 @owners_page
 def member_role(request: HttpRequest, app: App, member_id: str) -> HttpResponse:
-    changed = members.change_role(
-        app=app, by=current_developer(request), member_id=member_id, role=request.POST.get("role", "")
-    )
+    role = request.POST.get("role", "")
+    changed = MEMBERS.change_role(app, by=current_developer(request), member_id=member_id, role=role)
     messages.success(request, f"{changed.email} is a {changed.role.label.lower()} now.")
     return redirect("portal:members", app.slug)
 
@@ -65,11 +62,11 @@ def member_role(request: HttpRequest, app: App, member_id: str) -> HttpResponse:
 def member_remove(request: HttpRequest, app: App, member_id: str) -> HttpResponse:
     """Asks, then removes a member or takes an invitation back. A member may remove themselves."""
     person = current_developer(request)
-    members.require_may_remove(app, person, member_id)
+    MEMBERS.require_may_remove(app, person, member_id)
     member = _find(app, member_id)
     is_self = member.user_id == person.pk
     if request.method == "POST":
-        members.remove(app=app, by=person, member_id=member_id)
+        MEMBERS.remove(app, by=person, member_id=member_id)
         if is_self:
             messages.success(request, f"You left {app.name}.")
             return redirect("portal:app_list")
@@ -89,37 +86,21 @@ def secret_kept(request: HttpRequest, app: App) -> HttpResponse:
 
 def _find(app: App, member_id: str) -> Member:
     wanted = parse_id(member_id)
-    member = next((each for each in members.members_of(app) if each.id == wanted), None)
+    member = next((each for each in MEMBERS.people_of(app) if each.id == wanted), None)
     if member is None:
         raise NotFound("Member not found")
     return member
 
 
-def _accept(token: str, user: User) -> str:
-    """A reviewer who is a member sees the app in the administration only."""
-    app = members.accept(token=token, user=user)
-    return resolve_url("portal:app", app.slug) if user.is_developer else resolve_url("admin:index")
-
-
-OF_APPS = Kind(
-    "portal:invitation",
-    "developers/portal/members/invitation.html",
-    Role.DEVELOPER,
-    members.find_invitation,
-    members.why_not_accepted,
-    _accept,
-)
-
-
 @require_http_methods(GET_OR_POST)
 @never_cache
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    return look_or_accept(request, OF_APPS, token)
+    return look_or_accept(request, PAGES, token)
 
 
 @require_POST
 def invitation_register(request: HttpRequest, token: str) -> HttpResponse:
-    return register_invited(request, OF_APPS, token)
+    return register_invited(request, PAGES, token)
 
 
 class TransferForm(forms.Form):
@@ -145,7 +126,7 @@ class TransferForm(forms.Form):
 @owners_page
 @step_up
 def transfer(request: HttpRequest, app: App) -> HttpResponse:
-    developers = [each for each in members_of(app) if each.role == "DEVELOPER" and each.user_id]
+    developers = [each for each in MEMBERS.people_of(app) if each.role == "DEVELOPER" and each.user_id]
     form = TransferForm(typed(request), developers=developers)
 
     def save() -> HttpResponse:

@@ -32,7 +32,7 @@ from marketplace.enums import ReleaseState
 from marketplace.models import App
 from marketplace.queries import release_of
 from marketplace.services import reviews
-from marketplace.services.members import members_of
+from marketplace.services.members import MEMBERS
 
 PAGE = "admin:marketplace_app_change"
 MAX_SAVES = 20  # of the manifest, on an app's page
@@ -107,7 +107,7 @@ def show(request: HttpRequest, app: App) -> HttpResponse:
         "saves": ManifestSave.objects.filter(app=app).select_related("saved_by").order_by("-id")[:MAX_SAVES],
         "installs": installed.filter(is_test=False).count(),
         "tests": installed.filter(is_test=True).count(),
-        "members": members_of(app),
+        "members": MEMBERS.people_of(app),
         "submissions": app.submissions.select_related("reviewer").order_by("-submitted_at", "-id"),
         "weekly": _weekly(app),
         "scripts": [(each, each.changes.order_by("-id")[:MAX_SAVES]) for each in scripts_of(app)],
