@@ -8,6 +8,7 @@ was, and what a request causes is written within `WITHIN`.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from enum import IntEnum
 from typing import Any, Final
 from uuid import UUID
 
@@ -26,9 +27,11 @@ MOST: Final = 100  # calls, events and deliveries of each kind
 
 _YEAR_6429: Final = 1 << 47  # milliseconds; dates end at 9999, but ids don't
 
-# Steps of the same time are in this order.
-REQUEST, API, HOOK, EVENT, DELIVERY, ATTEMPT = "request", "api", "hook", "event", "delivery", "attempt"
-_ORDER: Final = (REQUEST, API, HOOK, EVENT, DELIVERY, ATTEMPT)
+
+class StepKind(IntEnum):
+    """Steps of the same time are in this order."""
+
+    REQUEST, API, HOOK, EVENT, DELIVERY, ATTEMPT = range(6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class ThreadEntry:
     """`row` is an `ApiCall`, a `HookCall`, an `Event`, a `Delivery` that waits, an `Attempt`; None for a request that is not
     the developer's to see."""
 
-    kind: str
+    kind: StepKind
     at: datetime
     row: Any
     store: Business | None
@@ -53,13 +56,15 @@ def thread_of(developer: User, any_id: UUID) -> Thread | None:
     """The thread with this trace id, or with a request or event of this id. None where the developer may see nothing of it."""
     call = ApiCall.objects.filter(pk=any_id, app__in=App.objects.of(developer)).only("trace_id").first()
     thread = _read(developer, (call and call.trace_id) or any_id, any_id)
-    brought = {event.trace_id for event in _rows(thread, EVENT) if event.trace_id} - {thread.trace_id}
+    brought = {event.trace_id for event in _rows(thread, StepKind.EVENT) if event.trace_id} - {
+        thread.trace_id
+    }
     if brought:  # a page's request that named a trace
         thread = _read(developer, brought.pop(), any_id)
     return thread if any(step.row for step in thread.steps) else None
 
 
-def _rows(thread: Thread, kind: str) -> list[Any]:
+def _rows(thread: Thread, kind: StepKind) -> list[Any]:
     return [step.row for step in thread.steps if step.kind == kind]
 
 
@@ -77,13 +82,13 @@ def _read(developer: User, trace_id: UUID, named: UUID) -> Thread:
     requests |= {each.request_id for each in shown if each.request_id}
     hooks = _hook_calls(developer, requests)
     steps = [
-        *(ThreadEntry(API, call.at, call, call.installation.business) for call in found),
-        *(ThreadEntry(HOOK, call.called_at, call, call.installation.business) for call in hooks),
-        *(ThreadEntry(EVENT, event.occurred_at, event, event.business) for event in shown),
+        *(ThreadEntry(StepKind.API, call.at, call, call.installation.business) for call in found),
+        *(ThreadEntry(StepKind.HOOK, call.called_at, call, call.installation.business) for call in hooks),
+        *(ThreadEntry(StepKind.EVENT, event.occurred_at, event, event.business) for event in shown),
         *_sent(deliveries),
     ]
     steps += _unseen(found, shown, hooks)
-    return Thread(trace_id, sorted(steps, key=lambda step: (step.at, _ORDER.index(step.kind))))
+    return Thread(trace_id, sorted(steps, key=lambda step: (step.at, step.kind)))
 
 
 def _events(developer: User, trace_id: UUID, requests: set[UUID]) -> list[Event]:
@@ -126,12 +131,16 @@ def _sent(deliveries: Iterable[Delivery]) -> list[ThreadEntry]:
         tried.add(attempt.delivery_id)
         steps.append(
             ThreadEntry(
-                ATTEMPT, attempt.attempted_at, attempt, attempt.delivery.webhook.installation.business
+                StepKind.ATTEMPT,
+                attempt.attempted_at,
+                attempt,
+                attempt.delivery.webhook.installation.business,
             )
         )
     waiting = (each for each in by_id.values() if each.pk not in tried)
     return steps + [
-        ThreadEntry(DELIVERY, each.created_at, each, each.webhook.installation.business) for each in waiting
+        ThreadEntry(StepKind.DELIVERY, each.created_at, each, each.webhook.installation.business)
+        for each in waiting
     ]
 
 
@@ -155,7 +164,7 @@ def _unseen(
     stores = {event.request_id: event.business for event in events if event.request_id}
     stores |= {call.request_id: call.installation.business for call in hooks if call.request_id}
     return [
-        ThreadEntry(REQUEST, moment_of(request_id), None, store, request_id)
+        ThreadEntry(StepKind.REQUEST, moment_of(request_id), None, store, request_id)
         for request_id, store in stores.items()
         if request_id not in own
     ]

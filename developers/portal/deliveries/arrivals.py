@@ -1,7 +1,7 @@
 """Why didn't it arrive? The reason for an event, a store and a time."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts.access import is_own_sandbox
 from accounts.models import Business, User
 from accounts.times import in_zone
+from common.templatetags.links import address
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import require_safe
 from developers.portal.access import app_page, current_developer
@@ -69,13 +70,13 @@ def why(request: HttpRequest, app: App) -> HttpResponse:
 
 def _answer(app: App, person: User, asked: dict[str, Any]) -> dict[str, Any]:
     event_type, store = asked["event"], asked["store"]
+    is_own = is_own_sandbox(store, person)
     reasons = explain(app=app, business=store, event_type=event_type, at=asked["at"])
     return {
-        "reasons": [explained(each, event_type) for each in reasons],
+        "reasons": [(explained(each, event_type), act_of(each, app, is_own=is_own)) for each in reasons],
         "event_type": event_type,
         "store": store,
         "asked_at": asked["at"],
-        "is_own_sandbox": is_own_sandbox(store, person),
     }
 
 
@@ -124,3 +125,32 @@ def explained(reason: Reason, event_type: str) -> Explained:
     scope = EVENTS[event_type].scope or ""
     filled = sentence.replace("{event}", event_type).replace("{scope}", scope)
     return Explained(reason, kind, icon, label, filled, time_name)
+
+
+class Act(NamedTuple):
+    """The button below a reason: a link, or the form that sends a test event. `changes` is not for viewers."""
+
+    label: str
+    url: str = ""
+    changes: bool = True
+
+
+def act_of(reason: Reason, app: App, *, is_own: bool) -> Act | None:
+    """Endpoints are edited, and test events sent, in the person's own sandbox alone."""
+    webhook = reason.webhook
+    if reason.delivery:
+        return Act("View delivery", address("portal:delivery", app.slug, reason.delivery.pk), changes=False)
+    if not is_own:
+        return None
+    if webhook and not webhook.deleted_at and reason.cause != Cause.REGISTERED_LATER:
+        return Act("Edit endpoint", address("portal:webhook_edit", app.slug, webhook.pk))
+    match reason.cause:
+        case Cause.NO_WEBHOOK:
+            return Act("Add endpoint", address("portal:webhook_add", app.slug))
+        case Cause.SCOPE_MISSING | Cause.SCOPE_GRANTED_LATER:
+            page = address("portal:app_edit", app.slug, "access")
+            return Act("Edit scopes", f"{page}#id_scopes", changes=False)
+        case Cause.NOTHING_HAPPENED:
+            return Act("Send test event")
+        case _:
+            return None

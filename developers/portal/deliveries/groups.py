@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from common.templatetags.ui import thousands
 from developers.portal.deliveries import log as delivery_log
 from marketplace.models import App
 from webhooks.insight.diagnosis import Diagnosis, diagnose
@@ -35,6 +36,11 @@ class FailureGroup:
     diagnosis: Diagnosis
     deliveries: list[DeliveryRow]  # newest first
     is_bound: bool  # there may be more
+
+    @property
+    def title(self) -> str:
+        number = f"{'At least ' if self.is_bound else ''}{thousands(len(self.deliveries))}"
+        return f"{number} × {self.diagnosis.seen}, all to {self.cause.host}"
 
     @property
     def newest(self) -> DeliveryRow:

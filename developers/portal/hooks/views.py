@@ -30,6 +30,7 @@ from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.rows import nothing, test_dot
+from developers.portal.hooks.outcomes import OUTCOMES
 from extensions.addresses import hook_address
 from extensions.definitions import Hook
 from extensions.definitions import hook as read_hook
@@ -48,17 +49,6 @@ BAD: Final = '<svg x="{}" y="{}"><rect class="bar bad" x="-4" y="-4" width="8" h
 GOOD: Final = '<circle class="bar ok" cx="{}" cy="{}" r="4"></circle>'
 EDGE: Final = 2  # per cent of the width that stays free on each side
 MAX_DATA: Final = 64 * 1024  # characters
-# Kind, icon and label of the pill.
-OUTCOMES: Final = {
-    CallOutcome.ANSWERED: ("ok", "check", "Answered"),
-    CallOutcome.TIMEOUT: ("bad", "clock", "Timeout"),
-    CallOutcome.UNREACHABLE: ("bad", "plug", "Unreachable"),
-    CallOutcome.HTTP_ERROR: ("bad", "circle-x", "HTTP error"),
-    CallOutcome.NOT_JSON: ("bad", "braces", "Not JSON"),
-    CallOutcome.UNEXPECTED: ("bad", "braces", "Unexpected JSON"),
-    CallOutcome.BREAKER_OPEN: ("neutral", "pause", "Skipped"),
-    CallOutcome.NO_TIME_LEFT: ("neutral", "clock", "No time left"),
-}
 
 
 @dataclass(frozen=True, slots=True)

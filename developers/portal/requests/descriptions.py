@@ -179,3 +179,12 @@ def as_curl(call: ApiCall) -> str:
     if body:
         parts += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(body)}"]
     return " \\\n  ".join(parts)
+
+
+def pill_of(status: int) -> tuple[str, str, str]:
+    """Kind, icon and label for the status of an API call."""
+    if status < 400:
+        return "ok", "check", "Succeeded"
+    if status == 429:
+        return "warn", "clock", "Rate limited"
+    return ("bad", "circle-x", "Failed") if status >= 500 else ("warn", "triangle-alert", "Refused")

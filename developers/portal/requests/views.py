@@ -34,8 +34,9 @@ from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.forms import MAX_CHOICES
 from developers.portal.deliveries.rows import store_cell
 from developers.portal.filter_forms import MAX_NEW, ListFilters, news, search_field
-from developers.portal.hooks.views import OUTCOMES
+from developers.portal.hooks.outcomes import OUTCOMES
 from developers.portal.requests import descriptions as request_descriptions
+from developers.portal.requests.thread_steps import step_of
 from marketplace.models import App
 from marketplace.services.apps import update_app
 from webhooks.insight.diagnosis import in_short
@@ -178,7 +179,7 @@ def _news(request: HttpRequest, app: App, kind: type[LogFilterForm]) -> HttpResp
 def request_page(request: HttpRequest, app: App, call_id: str) -> HttpResponse:
     """One API call. Never cached, because it contains a store's data."""
     call = feed.call_of_app(app, call_id)
-    kind, icon, label = _pill(call.status)
+    kind, icon, label = request_descriptions.pill_of(call.status)
     context = {
         "app": app,
         "call": call,
@@ -207,12 +208,13 @@ def thread(request: HttpRequest, app: App, thread_id: str) -> HttpResponse:
     found = thread_of(current_developer(request), wanted) if wanted else None
     if found is None:
         raise NotFound("Thread not found")
+    steps = [step_of(step) for step in found.steps]
     context = {
         "app": app,
         "thread": found,
-        "steps": [(step, *_look(step)) for step in found.steps],
-        "of_several": len({_app_of(step) for step in found.steps} - {None}) > 1,
-        "stores": {step.store.pk: step.store for step in found.steps if step.store}.values(),
+        "steps": steps,
+        "of_several": len({each.app for each in steps} - {None}) > 1,
+        "stores": {each.store.pk: each.store for each in steps if each.store}.values(),
     }
     return render(request, "developers/portal/requests/thread.html", context)
 
@@ -258,7 +260,7 @@ def _row(app: App, entry: feed.ActivityEntry, *, of_all_kinds: bool) -> dict[str
     if entry.kind == feed.API:
         what, kind, link = f"{row.method} {row.path}", "API call", address("portal:request", app.slug, row.pk)
         outcome, duration, about = str(row.status), row.duration_ms, row.message
-        shown = _shown(*_pill(row.status))
+        shown = _shown(*request_descriptions.pill_of(row.status))
     elif entry.kind == feed.HOOK:
         what, kind = row.hook_point, "Hook call"
         link = address("portal:hook_call", app.slug, row.hook_point, row.pk)
@@ -289,43 +291,6 @@ def _kind_cell(kind: str) -> SafeString:
 
 def _shown(kind: str, icon: str, label: str) -> SafeString:
     return pill(kind, label, icon)
-
-
-def _pill(status: int) -> tuple[str, str, str]:
-    """Kind, icon and label for the status of an API call."""
-    if status < 400:
-        return "ok", "check", "Succeeded"
-    if status == 429:
-        return "warn", "clock", "Rate limited"
-    return ("bad", "circle-x", "Failed") if status >= 500 else ("warn", "triangle-alert", "Refused")
-
-
-def _look(step: Any) -> tuple[str, str]:
-    """Kind and title of a step in the timeline."""
-    row = step.row
-    if step.kind == "request":
-        return "neutral", "A page or another app’s call"
-    if step.kind == "api":
-        return _pill(row.status)[0], f"API call: {row.method} {row.path.partition('?')[0]}"
-    if step.kind == "hook":
-        return OUTCOMES[row.outcome][0], f"Hook call: {row.hook_point}"
-    if step.kind == "event":
-        return "neutral", f"Event: {row.type}"
-    if step.kind == "delivery":
-        return "warn", f"Webhook: {row.event.type}"
-    is_success = row.http_status is not None and 200 <= row.http_status < 300
-    return "ok" if is_success else "bad", f"Webhook: {row.delivery.event.type}, attempt {row.number}"
-
-
-def _app_of(step: Any) -> Any:
-    row = step.row
-    if step.kind == "api":
-        return row.app_id
-    if step.kind == "hook":
-        return row.installation.app_id
-    if step.kind == "delivery":
-        return row.webhook.installation.app_id
-    return row.delivery.webhook.installation.app_id if step.kind == "attempt" else None
 
 
 # The failed API calls above the log: each error at an endpoint with its hours, and the way to its calls.

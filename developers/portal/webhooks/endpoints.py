@@ -17,7 +17,7 @@ from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.log import counted
 from developers.portal.webhooks.forms import EditWebhookForm, NewWebhookForm
 from developers.portal.webhooks.last_day_strip import Strip
-from developers.portal.webhooks.views import redirect_to_webhook, test_result
+from developers.portal.webhooks.statuses import redirect_to_webhook, test_result
 from installations.models import Installation
 from installations.queries import sandbox_installation
 from marketplace.models import App

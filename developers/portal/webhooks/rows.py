@@ -38,7 +38,7 @@ def endpoint_rows(
     *,
     is_open: bool,
 ) -> list[dict[str, Any]]:
-    """`tested` is the result of a test (`views.test_result`). A single row is open."""
+    """`tested` is the result of a test (`statuses.test_result`). A single row is open."""
     tokens = tokens_of_forms(request)
     of_test = tested["tested"].delivery.webhook_id if tested else None
     rows = []

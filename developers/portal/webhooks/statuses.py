@@ -1,4 +1,4 @@
-"""An app's webhooks with the state of their deliveries, for their list."""
+"""The state of webhook endpoints, and of a test of one, as their pages show them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,17 +7,21 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery, UUIDField
+from django.http import HttpResponse
+from django.shortcuts import redirect, resolve_url
 from django.utils import timezone
 
 from common.db.compiled import AmongIds, Compiled, Param
+from common.ids import parse_id
 from common.times import duration
 from developers.portal.webhooks.last_day_strip import Strip
 from installations.models import with_versions
 from marketplace.models import App
 from webhooks import catalogue, health
 from webhooks.enums import WAITING, DeliveryStatus, Stage
+from webhooks.insight.diagnosis import diagnose
 from webhooks.insight.last_day import last_days
-from webhooks.models import Delivery, Webhook
+from webhooks.models import Attempt, Delivery, Webhook
 from webhooks.queries import events_of
 
 
@@ -142,3 +146,24 @@ def _state(webhook: Webhook, now: datetime) -> tuple[str, str, str, str]:
 
 def _held(webhooks: Iterable[Webhook]) -> dict[UUID, int]:
     return dict(_HELD.rows(ids=[each.pk for each in webhooks]))
+
+
+def test_result(app: App, delivery_id: str | None) -> dict[str, Any]:
+    """Template values for the attempt of a `webhook.test`; empty if the app has no such delivery."""
+    parsed = parse_id(delivery_id)
+    if parsed is None:
+        return {}
+    attempts = Attempt.objects.filter(delivery=parsed, delivery__webhook__installation__app=app)
+    tests = attempts.filter(delivery__event__type=catalogue.WEBHOOK_TEST)
+    attempt = tests.select_related("delivery__webhook").defer("delivery__webhook__secret").first()
+    if attempt is None:
+        return {}
+    diagnosis = diagnose(attempt.http_status, attempt.error_class)
+    seen = diagnosis.seen if diagnosis else f"your endpoint answered {attempt.http_status}"
+    headline = f"{'Failed' if diagnosis else 'It works'}: {seen}, after {attempt.duration_ms:,} ms"
+    return {"tested": attempt, "tested_headline": headline, "tested_diagnosis": diagnosis}
+
+
+def redirect_to_webhook(app: App, webhook: Webhook, **query: Any) -> HttpResponse:
+    parameters = "".join(f"?{name}={value}" for name, value in query.items())
+    return redirect(f"{resolve_url('portal:webhooks', app.slug)}{parameters}#webhook-{webhook.pk}")

@@ -2,18 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render, resolve_url
+from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.db.finders import get_or_not_found
 from common.db.totals import total_of
 from common.errors import ServiceError
-from common.ids import parse_id
 from common.strangers import may_wait_for_strangers
 from common.times import duration
 from common.web.methods import GET_OR_POST, require_safe
@@ -24,14 +23,20 @@ from developers.portal.deliveries.log import counted
 from developers.portal.sandbox.changes import sample_events
 from developers.portal.sandbox.first_calls import registration_call
 from developers.portal.webhooks.rows import endpoint_rows
-from developers.portal.webhooks.statuses import WebhookStatus, current_webhooks, newest_ids, webhook_statuses
+from developers.portal.webhooks.statuses import (
+    WebhookStatus,
+    current_webhooks,
+    newest_ids,
+    redirect_to_webhook,
+    test_result,
+    webhook_statuses,
+)
 from installations.queries import sandbox_installation
 from marketplace.models import App
-from webhooks import catalogue, health
+from webhooks import health
 from webhooks.engine import retry
 from webhooks.enums import WAITING
-from webhooks.insight.diagnosis import diagnose
-from webhooks.models import Attempt, Delivery, Webhook
+from webhooks.models import Delivery, Webhook
 from webhooks.queries import RepeatedUrl, erasures_of, repeats
 from webhooks.services.registration import change_webhook
 from webhooks.services.sandbox.testing import send_test
@@ -74,22 +79,6 @@ def _repeats(endpoints: Iterable[WebhookStatus]) -> list[tuple[RepeatedUrl, int]
     installations = {each.webhook.installation_id: each.webhook.installation for each in endpoints}
     stores = Counter(repeats(installations.values()))
     return list(stores.items())
-
-
-def test_result(app: App, delivery_id: str | None) -> dict[str, Any]:
-    """Template values for the attempt of a `webhook.test`; empty if the app has no such delivery."""
-    parsed = parse_id(delivery_id)
-    if parsed is None:
-        return {}
-    attempts = Attempt.objects.filter(delivery=parsed, delivery__webhook__installation__app=app)
-    tests = attempts.filter(delivery__event__type=catalogue.WEBHOOK_TEST)
-    attempt = tests.select_related("delivery__webhook").defer("delivery__webhook__secret").first()
-    if attempt is None:
-        return {}
-    diagnosis = diagnose(attempt.http_status, attempt.error_class)
-    seen = diagnosis.seen if diagnosis else f"your endpoint answered {attempt.http_status}"
-    headline = f"{'Failed' if diagnosis else 'It works'}: {seen}, after {attempt.duration_ms:,} ms"
-    return {"tested": attempt, "tested_headline": headline, "tested_diagnosis": diagnosis}
 
 
 @may_wait_for_strangers
@@ -139,11 +128,6 @@ def _switch(request: HttpRequest, webhook: Webhook, *, on: bool) -> None:
         messages.error(request, error.message)
     else:
         messages.success(request, f"{webhook.url} {'receives new events again' if on else 'is paused'}.")
-
-
-def redirect_to_webhook(app: App, webhook: Webhook, **query: Any) -> HttpResponse:
-    parameters = "".join(f"?{name}={value}" for name, value in query.items())
-    return redirect(f"{resolve_url('portal:webhooks', app.slug)}{parameters}#webhook-{webhook.pk}")
 
 
 @require_safe

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business
-from developers.portal.deliveries.arrivals import explained
+from developers.portal.deliveries.arrivals import act_of, explained
 from installations.models import Installation
 from marketplace.models import App
 from tests.deliveries import OK, delivery
@@ -23,7 +23,8 @@ def at(app: App, query: str = "") -> str:
 
 def test_page_asks_first_and_then_explains(browser: Client, app: App, installation: Installation) -> None:
     assert "Choose what you expected" in text_of(browser.get(at(app)))
-    assert "Nothing happened" in text_of(browser.get(at(app, "?event=order.created")))
+    nothing = text_of(browser.get(at(app, "?event=order.created")))
+    assert ("Nothing happened" in nothing, "Send test event" in nothing) == (True, True)
     first = helpers.webhook(installation, "https://api.example.com/in", ["order.created"])
     helpers.webhook(installation, "https://api.example.com/two", ["review.created"])
     made = delivery(first, DeliveryStatus.SUCCEEDED, OK)
@@ -45,6 +46,28 @@ def test_page_refuses_what_it_does_not_offer(
 
 def test_page_of_an_app_that_no_store_has(browser: Client, app: App) -> None:
     assert "No store has the app" in text_of(browser.get(at(app, "?event=order.created")))
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_button_is_that_of_the_cause(app: App, installation: Installation, cause: Cause) -> None:
+    """In the sandbox of the person. The page of another store offers to look at a delivery only."""
+    expected = {
+        Cause.NO_WEBHOOK: "Add endpoint",
+        Cause.SCOPE_MISSING: "Edit scopes",
+        Cause.SCOPE_GRANTED_LATER: "Edit scopes",
+        Cause.NOTHING_HAPPENED: "Send test event",
+    }
+    act = act_of(Reason(cause), app, is_own=True)
+    assert (act and act.label) == expected.get(cause)
+    webhook = helpers.webhook(installation, "https://api.example.com/in", ["order.created"])
+    of_webhook = act_of(Reason(cause, webhook=webhook), app, is_own=True)
+    added_later = cause == Cause.REGISTERED_LATER
+    assert (of_webhook and of_webhook.label) == (None if added_later else "Edit endpoint")
+    assert act_of(Reason(cause, webhook=webhook), app, is_own=False) is None
+    made = delivery(webhook, DeliveryStatus.SUCCEEDED, OK)
+    seen = act_of(Reason(cause, webhook=webhook, delivery=made), app, is_own=False)
+    assert seen is not None
+    assert seen.url.endswith(f"/deliveries/{made.pk}/")
 
 
 @pytest.mark.parametrize("cause", list(Cause))
