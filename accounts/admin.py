@@ -18,9 +18,9 @@ from django.urls import URLPattern, path
 from accounts.enums import Role
 from accounts.models import Business, Mail, SecurityEvent, Staff, User
 from accounts.services import reviewers, second_factor
+from accounts.services.businesses import OWNER_EMAIL
 from accounts.services.developer_tokens import end_tokens
 from accounts.services.sender import outboxes
-from accounts.services.throwaway import OWNER_EMAIL
 from accounts.sign_in.origins import origin_of
 from common import lengths
 from common.web.admin import ReadOnly

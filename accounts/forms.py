@@ -32,7 +32,7 @@ from common import lengths
 from common.contacts import validate_email
 from common.errors import Invalid
 from common.money import currency_choices
-from common.web.forms.contacts import EmailField
+from common.web.forms.contacts import TypedEmailField
 from common.web.forms.edits import EditForm
 from common.web.forms.pages import add_service_errors
 from common.web.forms.texts import limited
@@ -46,8 +46,8 @@ ROLE_SENTENCES = {
 }
 
 
-def _email_field(**attributes: str) -> EmailField:
-    return EmailField(
+def _email_field(**attributes: str) -> TypedEmailField:
+    return TypedEmailField(
         label="E-mail",
         max_length=lengths.EMAIL,
         widget=forms.EmailInput(attrs={"autocapitalize": "none", "spellcheck": "false", **attributes}),

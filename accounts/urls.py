@@ -2,10 +2,9 @@ from django.urls import path
 
 from accounts import times
 from accounts.views import profile, tokens
-from accounts.views.confirmation import send_again
 from accounts.views.deletion import delete, deleted
 from accounts.views.open_sessions import end_sessions, open_sessions, security_log
-from accounts.views.sessions import home
+from accounts.views.sign_in import home, send_again
 
 app_name = "accounts"
 

@@ -14,7 +14,7 @@ from benchmarks.options import Options
 from benchmarks.pages import FEW, FRAME, Area, Asked, browser_of, stock_page
 from benchmarks.results import Row
 from installations.models import Installation
-from merchants.constants import NAMED_BY
+from merchants.lists import NAMED_BY
 from stores.enums import OrderStatus
 from stores.models import Order, Product, StoreTotals
 from stores.sandbox import write_orders

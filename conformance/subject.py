@@ -23,7 +23,7 @@ from extensions.manifest.content import Defined
 from extensions.models import Definition, LiveDefinition
 from installations.models import Grant, Installation
 from installations.queries import sandbox_installation
-from installations.services.check_installs import agree
+from installations.services.authorization import agree
 from marketplace.models import App, AppFields
 from stores.models import Order, OrderChange
 from webhooks.messages import message

@@ -1,10 +1,12 @@
 """Reading installations."""
 
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final
+from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, QuerySet, UUIDField
 
@@ -14,7 +16,7 @@ from accounts.models import Business, BusinessQuerySet, User
 from common.db.compiled import Compiled, Param
 from common.db.finders import get_or_not_found
 from common.secrets import digest
-from installations.enums import GRANTING, HistoryKind
+from installations.enums import CHANGES_ACCESS, GRANTING, HistoryKind
 from installations.models import HistoryEntry, Installation, InstallationQuerySet, with_versions
 from marketplace.access import may_develop
 from marketplace.enums import AppStatus, ReleaseState
@@ -222,3 +224,28 @@ def reasons_of(app: App, since: datetime, *, most: int) -> list[HistoryEntry]:
         installation__app=app, installation__uninstalled_at__gte=since, kind=HistoryKind.UNINSTALLED, **real
     )
     return list(ended.exclude(note="").select_related("installation__business").order_by("-at")[:most])
+
+
+def scopes_since(installations: Sequence[Installation], since: datetime) -> dict[UUID, set[str]]:
+    """The scopes that each installation's token had at any time from `since` on. One statement.
+
+    They are read by `Installation.objects.with_app()`. The history alone says it: whatever gives or takes a scope has its entry
+    there, a consent as well as an approval, a release that was halted, and a version that was taken back. A pause or a suspension
+    doesn't count: it ends, and then the token reads all that there is.
+    """
+    entries = HistoryEntry.objects.filter(
+        installation__in=[each.pk for each in installations], kind__in=CHANGES_ACCESS
+    )
+    changes: dict[UUID, list[tuple[datetime, list[str]]]] = defaultdict(list)
+    for pk, at, scopes in entries.order_by("at", "id").values_list("installation_id", "at", "scopes"):
+        changes[pk].append((at, scopes))
+    found = {}
+    for each in installations:
+        had = set(each.effective_scopes) if each.is_active else set()
+        until = each.uninstalled_at
+        for at, scopes in reversed(changes[each.pk]):  # each holds until the next one
+            if until is None or until >= since:
+                had.update(scopes)
+            until = at
+        found[each.pk] = had
+    return found

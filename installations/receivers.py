@@ -17,10 +17,10 @@ from installations.models import Grant, Installation
 from installations.queries import sandbox_installation, stores_at
 from installations.services import history
 from installations.services.lifecycle import uninstall
-from installations.services.review_installs import end_of_review
+from installations.services.sandbox import end_of_review
 from installations.signals import installation_created, installation_removed
 from marketplace.models import App, AppVersion, Submission, place_of
-from marketplace.services.totals import count_installs
+from marketplace.services.apps import count_installs
 from marketplace.signals import (
     app_approved,
     app_deleted,

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from installations.services import approval, retention
+from installations.services import approval, authorization
 
 
 @shared_task
@@ -14,4 +14,4 @@ def follow_approvals() -> None:
 @shared_task
 def remove_old_grants() -> None:
     """Remove authorization codes that are no longer needed. May run twice at once."""
-    retention.remove_old_grants()
+    authorization.remove_old_grants()

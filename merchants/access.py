@@ -30,9 +30,9 @@ from common.web.forms.kept import asked_again, count_form, signed_in
 from common.web.forms.stamps import stamp_of
 from installations.queries import own_installation
 from merchants import frame
-from merchants.constants import NAMED_BY
 from merchants.frame import Frame, StoreApps
 from merchants.installed.app import InstalledApp
+from merchants.lists import NAMED_BY
 from merchants.navigation import MenuEntry, entries_of
 from merchants.store.queries import with_orders_to_confirm
 

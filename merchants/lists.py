@@ -1,6 +1,6 @@
 """What `layouts/list.html` reads of the merchant's lists."""
 
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django import forms
@@ -8,7 +8,6 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from common.web.pagination import page_request
-from merchants.constants import NAMED_BY, ROWS
 
 
 def list_context(
@@ -29,3 +28,7 @@ def store_query(request: HttpRequest, joint: str = "?") -> str:
     """After the address of a link: the store, if that of this page names it."""
     named = request.GET.get(NAMED_BY)
     return f"{joint}{urlencode({NAMED_BY: named})}" if named else ""
+
+
+NAMED_BY: Final = "store"  # in the address: the slug of the business that the page shows
+ROWS: Final = 25  # on a page of a list

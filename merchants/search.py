@@ -19,7 +19,7 @@ from common.text.folding import folded
 from common.web.found import MOST, Found
 from installations.models import Installation
 from marketplace.listing import Wanted, find
-from merchants.constants import NAMED_BY
+from merchants.lists import NAMED_BY
 from merchants.navigation import entries_of
 from stores.models import Order, Product, SitePage
 from stores.order_search import SearchText, matching

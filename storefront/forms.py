@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common import lengths
 from common.contacts import NO_PHONE
-from common.web.forms.contacts import EmailField, PhoneField
+from common.web.forms.contacts import TypedEmailField, TypedPhoneField
 from common.web.forms.texts import Lines
 from common.web.forms.widgets import RadioCards, RadioLines
 from stores.enums import BuiltInPayment, DeliveryMethod
@@ -70,7 +70,7 @@ class ReviewForm(forms.Form):
         widget=forms.TextInput({"autocomplete": "name"}),
         error_messages={"required": _("Enter the name to show with your review.")},
     )
-    author_email = EmailField(
+    author_email = TypedEmailField(
         label=_("E-mail"),
         required=False,
         max_length=lengths.EMAIL,
@@ -126,14 +126,14 @@ class CheckoutForm(PaymentForm):
         widget=forms.TextInput({"autocomplete": "name"}),
         error_messages={"required": _("Enter your name.")},
     )
-    customer_email = EmailField(
+    customer_email = TypedEmailField(
         label=_("E-mail"),
         required=False,
         max_length=lengths.EMAIL,
         widget=forms.EmailInput({"autocomplete": "email"}),
         error_messages={"invalid": _("Enter an e-mail address such as name@example.com.")},
     )
-    customer_phone = PhoneField(
+    customer_phone = TypedPhoneField(
         label=_("Phone"),
         required=False,
         max_length=lengths.PHONE,

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from storefront.views import app_costs, cart, catalogue, checkout, orders, visits
+from storefront.views import cart, catalogue, checkout, orders, reports
 
 app_name = "storefront"
 urlpatterns = [
@@ -14,9 +14,9 @@ urlpatterns = [
     path("cart/", cart.cart, name="cart"),
     path("cart/change/", cart.change, name="cart_change"),
     path("cart/remove/", cart.remove, name="cart_remove"),
-    path("app-costs/", app_costs.app_costs, name="app_costs"),
+    path("app-costs/", reports.app_costs, name="app_costs"),
     path("checkout/", checkout.checkout, name="checkout"),
-    path("visit/", visits.visit, name="visit"),
+    path("visit/", reports.visit, name="visit"),
     path("orders/<str:key>/", orders.order, name="order"),
     path("orders/<str:key>/state/", orders.payment_state, name="payment_state"),
     path("orders/<str:key>/pay/", orders.pay_again, name="pay_again"),

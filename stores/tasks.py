@@ -8,11 +8,11 @@ from accounts.tasks import send_mails
 from common.db.fields import decrypt
 from common.db.leases import alone
 from common.db.rows import for_each
+from stores import customers
 from stores.models import Order, StoreTotals
 from stores.services import (
     carts,
     customer_erasure,
-    customer_keys,
     merchant_mails,
     order_mails,
     payments,
@@ -46,7 +46,7 @@ def erase_copies_of_customer(erasure_id: str) -> None:
 @shared_task
 @alone
 def complete_keys_of_customers() -> None:
-    customer_keys.complete_keys()
+    customers.complete_keys()
 
 
 @shared_task

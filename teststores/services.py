@@ -8,8 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Business, User
+from accounts.services.businesses import open_throwaway_store
 from accounts.services.confirmation import require_confirmed
-from accounts.services.throwaway import open_throwaway_store
 from common import places
 from common.db.finders import get_or_not_found
 from common.db.transactions import forbid_transaction

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import count
-from typing import TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone as clock
 from django.utils.crypto import get_random_string
 from django.utils.text import slugify
 
+from accounts.enums import Role
 from accounts.models import Business, User
 from accounts.public_names import check_public_name
 from accounts.signals import business_created
@@ -152,3 +153,36 @@ def _slugs(name: str) -> Iterator[str]:
 
 def _is_taken(slug: str) -> bool:
     return Business.objects.filter(slug=slug).exists()
+
+
+# Stores that exist for one check or test of an app. The account that owns them can't be used: it has no password, and no mail
+# reaches its address. Neither it nor its stores are in a list.
+
+
+OWNER_EMAIL: Final = "app-checks@platform.invalid"  # RFC 2606: never a real address
+OWNER_NAME: Final = "App checks"
+
+
+def open_throwaway_store(
+    *, purpose: str, expires_at: datetime, with_samples: bool = True, now: datetime | None = None
+) -> Business:
+    """A sandbox store whose name begins with `purpose`. The scheduler deletes it after its time."""
+    return create_business(
+        owner=_owner(),
+        name=f"{purpose} {get_random_string(10, SLUG_ALPHABET)}",
+        is_sandbox=True,
+        expires_at=expires_at,
+        with_samples=with_samples,
+        now=now,
+    )
+
+
+def _owner() -> User:
+    """Two first checks at once may both try to create it: the address is unique."""
+    owner, created = User.objects.get_or_create(
+        email=OWNER_EMAIL, defaults={"name": OWNER_NAME, "role": Role.MERCHANT}
+    )
+    if created:
+        owner.set_unusable_password()
+        owner.save(update_fields=["password"])
+    return owner

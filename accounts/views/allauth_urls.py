@@ -7,13 +7,6 @@ from allauth.mfa.webauthn import views as webauthn
 from django.urls import path, re_path, reverse_lazy
 
 from accounts.forms import AddAppForm
-from accounts.views.passwords import (
-    PasswordChangeView,
-    PasswordResetFromKeyView,
-    PasswordResetView,
-    PasswordSetView,
-)
-from accounts.views.registration import RegisterView
 from accounts.views.second_factor import (
     AddPasskeyView,
     PasskeySignInView,
@@ -23,7 +16,14 @@ from accounts.views.second_factor import (
     SecondStepView,
     SecurityView,
 )
-from accounts.views.sessions import SignInView
+from accounts.views.sign_in import (
+    PasswordChangeView,
+    PasswordResetFromKeyView,
+    PasswordResetView,
+    PasswordSetView,
+    RegisterView,
+    SignInView,
+)
 
 urlpatterns = [
     path("register/", RegisterView.as_view(), name="account_signup"),

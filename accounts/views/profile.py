@@ -16,7 +16,7 @@ from accounts.sign_in.origins import origin_of
 from accounts.sign_in.step_up import step_up
 from common import lengths
 from common.errors import Conflict, Invalid, TooManyRequests
-from common.web.forms.contacts import EmailField
+from common.web.forms.contacts import TypedEmailField
 from common.web.forms.edits import CONFLICT
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
@@ -36,7 +36,7 @@ class NameForm(forms.Form):
 
 
 class EmailForm(forms.Form):
-    email = EmailField(
+    email = TypedEmailField(
         label="New e-mail address",
         help_text="We send a link to the new address, and notify the old one when it has changed.",
         max_length=lengths.EMAIL,

@@ -22,7 +22,7 @@ from accounts.sign_in import limits
 from common import lengths
 from common.errors import Conflict, Invalid, NotFound
 from common.places import Busy
-from common.web.forms.contacts import EmailField
+from common.web.forms.contacts import TypedEmailField
 from common.web.forms.kept import typed
 from common.web.forms.pages import add_service_errors, done, form_page, refuse, saved
 from common.web.forms.widgets import RadioLines
@@ -47,7 +47,7 @@ class RosterPages:
 class InviteForm(forms.Form):
     """Whom to invite, and in which role."""
 
-    email = EmailField(
+    email = TypedEmailField(
         label="E-mail",
         max_length=lengths.EMAIL,
         widget=forms.EmailInput({"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),

@@ -23,7 +23,7 @@ from accounts.models import User
 from accounts.services.second_factor import must_set_up, signs_in_alone
 from accounts.sign_in import limits
 from accounts.sign_in.adapter import WRONG_PASSKEY, passkey_domain
-from accounts.views.refusals import LimitedForm
+from accounts.views.sign_in import LimitedForm
 from common.errors import TooManyRequests
 
 NOT_ALONE = "Your password was reset after you added this passkey. Sign in with your e-mail address and password, then use the passkey."

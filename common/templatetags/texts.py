@@ -17,7 +17,7 @@ from django.utils.translation import get_language, gettext, pgettext
 register = template.Library()
 
 
-class Text(Node):
+class ConstantText(Node):
     """A constant text, translated once for each language."""
 
     def __init__(self, text: str, about: str = "") -> None:
@@ -36,7 +36,7 @@ class Text(Node):
 class Sentence(Node):
     """A text with values in it."""
 
-    def __init__(self, text: Text, values: dict[str, Any]) -> None:
+    def __init__(self, text: ConstantText, values: dict[str, Any]) -> None:
         self.text, self.values = text, values
 
     def render(self, context: Context) -> SafeString:
@@ -51,7 +51,7 @@ def translate(parser: Parser, token: Token) -> Node:
     literal = getattr(said.var, "literal", None)
     if node.asvar or node.noop or said.filters or not isinstance(literal, str):
         return node
-    return Text(literal, _about(node)) if "%" not in literal else node
+    return ConstantText(literal, _about(node)) if "%" not in literal else node
 
 
 @register.tag
@@ -61,7 +61,7 @@ def blocktranslate(parser: Parser, token: Token) -> Node:
         return node
     text, names = node.render_token_list(node.singular)
     values = {name: node.extra_context.get(name) or parser.compile_filter(name) for name in names}
-    return Sentence(Text(text, _about(node)), values)
+    return Sentence(ConstantText(text, _about(node)), values)
 
 
 def _about(node: Any) -> str:

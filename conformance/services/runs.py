@@ -12,7 +12,7 @@ from typing import Final
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.services.throwaway import open_throwaway_store
+from accounts.services.businesses import open_throwaway_store
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, Invalid, TooManyRequests
 from common.web.limits.rate_limits import consume

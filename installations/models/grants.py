@@ -10,7 +10,7 @@ from marketplace.models import AppVersion
 
 class Grant(AbstractGrant):
     """An authorization code, valid for 60 seconds. It is kept for a day, and a used one as long as its token lives, so
-    that a replay is recognized (`installations.services.retention`).
+    that a replay is recognized (`installations.services.authorization`).
 
     Written by `installations.services.authorization`. `installation` got its token from this code; for an unused code
     it is the one that already existed at the consent, which changed it at once. `narrows`: the request named a

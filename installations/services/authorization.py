@@ -4,8 +4,10 @@ The lock on the app (`marketplace.services.locks`) keeps approvals out between t
 between would not find the rows, and so not update them.
 """
 
+import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -15,7 +17,7 @@ from accounts.models import Business, User
 from common.errors import Conflict
 from installations.models import Grant, Installation
 from installations.queries import offered
-from installations.services import lifecycle, review_installs, sandbox
+from installations.services import lifecycle, sandbox
 from installations.services.lifecycle import Issued, Terms
 from marketplace.models import App, AppVersion
 from marketplace.scopes import in_order
@@ -151,7 +153,7 @@ def _issue(grant: Grant, app: App, now: datetime) -> Issued:
         )
     if grant.user.is_developer:  # of the app, or this raises `NotFound`
         return sandbox.test_install(app=app, developer=grant.user, scopes=terms.narrowed_scopes, now=now)
-    return review_installs.review_install(app=app, reviewer=grant.user, scopes=terms.narrowed_scopes, now=now)
+    return sandbox.review_install(app=app, reviewer=grant.user, scopes=terms.narrowed_scopes, now=now)
 
 
 def _terms(grant: Grant, app: App) -> Terms:
@@ -185,3 +187,60 @@ def _standing(app: App, business: Business) -> Installation | None:
     """The active installation, locked."""
     active = Installation.objects.active().with_app().select_for_update(of=("self",), no_key=True)
     return active.filter(app=app, business=business).first()
+
+
+CODE_BYTES = 24
+
+
+@transaction.atomic
+def agree(
+    *,
+    app: App,
+    store: Business,
+    version: AppVersion | None = None,
+    redirect_uri: str,
+    code_challenge: str = "",
+    names_redirect_uri: bool = True,
+    now: datetime | None = None,
+) -> Grant:
+    """A new authorization code for a check of an app, as if the owner of a throwaway store had pressed **Install**. All scopes are granted.
+
+    Raises `Conflict` if the app is suspended, and if the store isn't a throwaway one.
+    """
+    if store.expires_at is None:
+        raise Conflict("Only throwaway stores agree by themselves.")
+    locked = lock_app(app)
+    require_not_suspended(locked, "The app is suspended, so it can't be installed.")
+    now = now or timezone.now()
+    return Grant.objects.create(
+        application=locked,
+        business=store,
+        user=store.owner,
+        scope=" ".join((version or locked).scopes),
+        version=version,
+        redirect_uri=redirect_uri,
+        names_redirect_uri=names_redirect_uri,
+        code=secrets.token_urlsafe(CODE_BYTES),
+        code_challenge=code_challenge,
+        expires=now + CODE_LIFETIME,
+        installation=Installation.objects.active().filter(app=locked, business=store).first(),
+    )
+
+
+KEPT_AFTER_EXPIRY: Final = timedelta(days=1)
+BATCH: Final = 1000
+
+
+def remove_old_grants(*, now: datetime | None = None, batch: int = BATCH) -> int:
+    """Remove grants that are no longer needed, in batches, each with its own statement. Returns their number.
+
+    A grant is kept for a day after it expired. A used one is kept as long as its token lives, because a replay of its code
+    ends that token.
+    """
+    expired = Grant.objects.filter(expires__lt=(now or timezone.now()) - KEPT_AFTER_EXPIRY)
+    alive = Installation.objects.filter(pk=OuterRef("installation")).exclude(token_digest=None)
+    needed = Exists(alive.filter(token_issued_at=OuterRef("used_at")))
+    unneeded = list(expired.exclude(needed).values_list("pk", flat=True))
+    for start in range(0, len(unneeded), batch):
+        Grant.objects.filter(pk__in=unneeded[start : start + batch]).delete()
+    return len(unneeded)

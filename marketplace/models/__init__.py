@@ -1,6 +1,15 @@
-from marketplace.models.apps import FROZEN_FIELDS, App, AppFields, AppQuerySet, AppTotals, AppVersion
+from marketplace.models.apps import (
+    FROZEN_FIELDS,
+    App,
+    AppFields,
+    AppQuerySet,
+    AppTotals,
+    AppVersion,
+    Picture,
+    picture_path,
+    picture_url,
+)
 from marketplace.models.members import Membership
-from marketplace.models.pictures import Picture, picture_path, picture_url
 from marketplace.models.releases import STEPS, Release, place_of
 from marketplace.models.submissions import CheckRun, ReadOnlyLogError, ReviewEntry, ReviewMessage, Submission
 

@@ -1,8 +1,10 @@
-"""Apps and their approved versions."""
+"""Apps with their pictures, and their approved versions."""
 
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -12,8 +14,39 @@ from accounts.models import User
 from common.ids import new_id
 from marketplace.enums import AppRole, AppStatus, Category, SessionTokenAlg
 from marketplace.models.members import Membership
-from marketplace.models.pictures import Picture, picture_path, picture_url
 from marketplace.scopes import READS_CUSTOMERS
+
+
+class Picture(models.Model):
+    """An uploaded picture that was decoded successfully. It never changes; a new picture gets a new row.
+
+    It is separate from the app, so that an approved version keeps its pictures when the working copy changes.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    app = models.ForeignKey("App", on_delete=models.CASCADE, related_name="pictures")
+    file = models.FileField(upload_to="apps/", storage=default_storage, max_length=200)
+    content_type = models.CharField(max_length=20)
+    width = models.PositiveIntegerField()
+    height = models.PositiveIntegerField()
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return self.file.name or str(self.id)
+
+    @property
+    def url(self) -> str:
+        return picture_url(self.id)
+
+
+def picture_path(picture_id: UUID | str) -> str:
+    """For our own pages, whose policy only allows pictures of their own origin."""
+    return f"/media/pictures/{picture_id}"
+
+
+def picture_url(picture_id: UUID | str) -> str:
+    """Absolute, for APIs."""
+    return settings.BASE_URL + picture_path(picture_id)
 
 
 class AppFields(models.Model):
@@ -289,7 +322,7 @@ class AppVersion(AppFields):
 class AppTotals(models.Model):
     """The number of stores that have an app now, so that the marketplace doesn't count installations for each card.
 
-    Sandboxes don't count. Only `marketplace.services.totals` changes it, and there is no row before the first install.
+    Sandboxes don't count. Only `marketplace.services.apps` changes it, and there is no row before the first install.
     It is a separate row because installs lock it after the business, but the app's row before it.
     """
 

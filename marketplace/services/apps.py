@@ -10,6 +10,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import F, Value
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from accounts.enums import SecurityEventKind
@@ -20,7 +22,7 @@ from common.errors import Conflict, Invalid
 from common.secrets import last_four, new_client_secret
 from marketplace import rules
 from marketplace.access import require_role
-from marketplace.models import FROZEN_FIELDS, App
+from marketplace.models import FROZEN_FIELDS, App, AppTotals
 from marketplace.scopes import in_order, unknown
 from marketplace.services import pictures, reviews
 from marketplace.services.locks import lock_app
@@ -297,3 +299,13 @@ def _picture_ids(
                 field, "Upload the picture. An id can only refer to a picture that the app already shows."
             )
     return ids
+
+
+@transaction.atomic(savepoint=False)
+def count_installs(*, app: App, by: int) -> None:
+    """Add to the number of stores that have the app. It never goes below 0, so a wrong count can't block an uninstall."""
+    moved = {"installs": Greatest(F("installs") + by, Value(0))}
+    row = AppTotals.objects.filter(app=app)
+    if not row.update(**moved):
+        AppTotals.objects.get_or_create(app=app)
+        row.update(**moved)

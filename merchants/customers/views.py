@@ -21,7 +21,7 @@ from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page, orders_page, own_row
-from merchants.constants import ROWS
+from merchants.lists import ROWS
 from stores.customers import Person, open_order, orders_of, reviews_of
 from stores.models import CustomerErasure
 from stores.serializers import order_payload, review_payload

@@ -12,8 +12,7 @@ from accounts.enums import StoreRole
 from accounts.validators import timezone_label
 from common.money import currency_label
 from common.templatetags.ui import pill, time_element
-from merchants.constants import NAMED_BY
-from merchants.lists import store_query
+from merchants.lists import NAMED_BY, store_query
 from merchants.orders.descriptions import paid_look, payment_detail, payment_method
 from merchants.store.overview import SetupStep
 from stores.enums import OrderStatus, ProductStatus, is_low

@@ -1,6 +1,5 @@
 """The models of a plain store. Money is in minor units of the business's currency (`common.money`)."""
 
-from stores.models.customers import CustomerErasure
 from stores.models.news import MerchantNews
 from stores.models.orders import LINES, Order, OrderChange, OrderHookPart, OrderItem, Payment
 from stores.models.pages import Review, SitePage
@@ -12,7 +11,7 @@ from stores.models.settings import (
     StoreSettings,
     StoreTotals,
 )
-from stores.models.shoppers import BuyerMails, Cart, StoreVisits, WaitingMail
+from stores.models.shoppers import BuyerMails, Cart, CustomerErasure, StoreVisits, WaitingMail
 
 __all__ = [
     "DEFAULT_DELIVERY_FEE",

@@ -25,7 +25,7 @@ from psycopg.errors import DeadlockDetected
 from accounts.enums import StoreNotice
 from accounts.models import Business, Mail, User
 from accounts.services import confirmation
-from accounts.services.throwaway import open_throwaway_store
+from accounts.services.businesses import open_throwaway_store
 from appapi.models import Export
 from common.db.rows import for_each
 from common.errors import Conflict

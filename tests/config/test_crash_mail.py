@@ -109,7 +109,7 @@ def test_mail_of_a_task_holds_no_message_of_the_error_or_its_cause(mailoutbox: l
 def test_link_that_opens_an_account_is_not_mailed(
     monkeypatch: pytest.MonkeyPatch, mailoutbox: list[EmailMessage]
 ) -> None:
-    monkeypatch.setattr("accounts.views.passwords.PasswordResetFromKeyView.dispatch", 1 / 1)
+    monkeypatch.setattr("accounts.views.sign_in.PasswordResetFromKeyView.dispatch", 1 / 1)
     page = Client(raise_request_exception=False)
     assert page.get("/accounts/password-reset/1-abc-def/").status_code == 500
     (mail,) = mailoutbox

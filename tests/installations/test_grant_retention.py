@@ -8,7 +8,7 @@ import time_machine
 from accounts.models import Business, User
 from installations.models import Grant, Installation
 from installations.services import uninstall
-from installations.services.retention import remove_old_grants
+from installations.services.authorization import remove_old_grants
 from installations.tasks import remove_old_grants as task
 from marketplace.models import App
 from tests import factories

@@ -20,7 +20,7 @@ from installations import code_replay, services
 from installations.enums import HistoryKind
 from installations.models import Grant, Installation
 from installations.queries import MAY_REVIEW
-from installations.services import approval, check_installs
+from installations.services import approval, authorization
 from installations.services.approval import follow
 from marketplace.enums import AppRole
 from marketplace.models import App
@@ -673,7 +673,7 @@ def test_install_of_a_developer_who_joins_the_app_follows_the_working_copy(
 
 def test_install_for_a_check_is_not_a_developers_own(app: App, dana: User) -> None:
     store = factories.business(dana, is_sandbox=True, expires_at=timezone.now() + timedelta(hours=1))
-    grant = check_installs.agree(app=app, store=store, redirect_uri=app.redirect_url)
+    grant = authorization.agree(app=app, store=store, redirect_uri=app.redirect_url)
     exchange(app, grant.code)
     installation = Installation.objects.get(business=store)
     assert (installation.is_review, installation.is_own) == (True, False)

@@ -12,7 +12,7 @@ from common.errors import Conflict, NotFound
 from common.secrets import digest
 from installations import services
 from installations.models import Installation
-from installations.services.review_installs import review_install, review_uninstall
+from installations.services.sandbox import review_install, review_uninstall
 from installations.signals import installation_changed, installation_created, installation_removed
 from marketplace.models import App, AppTotals, AppVersion
 from marketplace.scopes import SCOPES

@@ -11,9 +11,9 @@ from accounts.models import Business, User
 from common.mails.letters import letter
 from installations.models import Installation
 from stores.copies import Words
+from stores.customers import complete_keys
 from stores.models import CustomerErasure, Order, Review
 from stores.services.customer_erasure import SWEPT_AFTER, sweep
-from stores.services.customer_keys import complete_keys
 from tests import factories
 from tests.clients import client_of
 from tests.merchants.pages import installed, listed_app

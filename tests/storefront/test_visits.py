@@ -7,7 +7,7 @@ import time_machine
 from django.test import Client
 
 from accounts.models import Business, User
-from storefront.views.visits import COUNTED_PER_MINUTE
+from storefront.views.reports import COUNTED_PER_MINUTE
 from tests import factories
 from tests.pages import signed_in, words_of
 from tests.storefront.shopping import Shopper

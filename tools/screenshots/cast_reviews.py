@@ -14,7 +14,7 @@ MESSAGES = (
 
 
 def add_reviews(cast: SimpleNamespace) -> None:
-    from installations.services.review_installs import review_install
+    from installations.services.sandbox import review_install
     from marketplace.models import Submission
     from marketplace.services import findings, reviews
     from marketplace.services.review_messages import send_message

@@ -21,7 +21,7 @@ from accounts.models import Business
 from common.db.rows import for_each
 from common.times import iso
 from installations.models import Installation
-from installations.past_access import scopes_since
+from installations.queries import scopes_since
 from stores.copies import Copies, blank
 from stores.customers import Person
 from stores.models import CustomerErasure

@@ -5,9 +5,9 @@ from django import forms
 from common.contacts import validate_email, validate_phone
 
 
-class EmailField(forms.EmailField):
+class TypedEmailField(forms.EmailField):
     default_validators = [validate_email]
 
 
-class PhoneField(forms.CharField):
+class TypedPhoneField(forms.CharField):
     default_validators = [validate_phone]

@@ -30,7 +30,7 @@ from extensions.enums import ExtensionType
 from extensions.queries import extensions_on
 from installations.models import Installation
 from installations.queries import review_installation
-from installations.services.review_installs import review_install, review_uninstall
+from installations.services.sandbox import review_install, review_uninstall
 from marketplace.access import require_not_a_member
 from marketplace.enums import SubmissionStatus, Verdict
 from marketplace.listing import authorize_address

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, User
-from accounts.services.throwaway import OWNER_EMAIL
+from accounts.services.businesses import OWNER_EMAIL
 from common.errors import Conflict
 from conformance.enums import Sender
 from conformance.models import Run
@@ -16,7 +16,7 @@ from conformance.services import runs
 from conformance.services.disposal import LINGERS, remove_ended
 from conformance.tasks import remove_ended_checks
 from installations.models import Grant, Installation
-from installations.services import check_installs
+from installations.services import authorization
 from marketplace.models import App
 from stores.models import Order
 from tests import factories
@@ -131,7 +131,7 @@ def test_check_of_an_approved_version_installs_with_its_scopes(app: App) -> None
 
 def test_only_throwaway_stores_agree_by_themselves(app: App, sandbox: Business) -> None:
     with pytest.raises(Conflict, match="Only throwaway stores"):
-        check_installs.agree(app=app, store=sandbox, redirect_uri=app.redirect_url)
+        authorization.agree(app=app, store=sandbox, redirect_uri=app.redirect_url)
 
 
 def test_responses_to_another_step_are_refused(api: Api, app: App, started: Any) -> None:

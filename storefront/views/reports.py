@@ -1,15 +1,17 @@
-"""Receives what shoppers' browsers measured of apps: `static/js/app_cost.js` sends it without cookies and without a person's data."""
+"""What shoppers' browsers report, without cookies and without a person's data: visits, and what apps cost (`static/js/app_cost.js`)."""
 
 import json
 from typing import Any, Final
 
 from django.http import HttpResponse
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from common.errors import Invalid
 from common.web.limits.auth_limits import limit_by_address
 from extensions.services.costs import MOST_APPS, Measured, record_visit
 from storefront.views.access import ShopRequest, shop_page
+from stores.services.storefront import count_visit
 
 PER_MINUTE: Final = 10  # page views of a network; a shopper sends one in four
 MOST_BODY: Final = 4096  # bytes
@@ -44,3 +46,16 @@ def _row(slug: Any, milliseconds: Any, size: Any) -> Measured:
 
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and 0 <= value <= MOST_NUMBER
+
+
+COUNTED_PER_MINUTE: Final = 30  # for a network, so that no one fills a merchant's figures by a loop
+
+
+@csrf_exempt  # it changes a count, and has nothing of a person's to protect
+@require_POST
+@shop_page
+def visit(request: ShopRequest) -> HttpResponse:
+    """A browser tab shows its first page of the store (`static/js/visit.js`). Programs that run no scripts don't count."""
+    limit_by_address(request, "store-visit", per_minute=COUNTED_PER_MINUTE)
+    count_visit(business=request.shop)
+    return HttpResponse(status=204)

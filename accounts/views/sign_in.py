@@ -1,0 +1,204 @@
+"""Signing in and the way home, opening an account, confirming an address, and passwords."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from allauth.account import views as allauth
+from allauth.account.utils import complete_signup
+from allauth.account.views import LoginView, SignupView
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.http import require_POST
+from django.views.generic.edit import FormView
+
+from accounts.enums import SELF_REGISTERED
+from accounts.forms import (
+    NewPasswordForm,
+    PasswordChangeForm,
+    PasswordResetForm,
+    PasswordSetForm,
+    RegisterForm,
+    SignInForm,
+)
+from accounts.models import User, normalize_email
+from accounts.services import Registration
+from accounts.services.confirmation import mail_account_exists, mail_confirmation
+from accounts.sign_in import limits
+from accounts.sign_in.adapter import passkey_domain
+from common.errors import Conflict, RetryLater, TooManyRequests
+from common.web.own_pages import is_own_page
+
+
+class ShownAgain(FormView):
+    """A form that is shown again when it can't be looked at now: too many attempts, or no place to hash a password."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().post(request, *args, **kwargs)
+        except RetryLater as error:
+            return _again(self, error)
+
+
+class LimitedForm(ShownAgain, ABC):
+    """A form whose posts are counted (`count_attempt`). Above the limit the page shows when to try again."""
+
+    @abstractmethod
+    def count_attempt(self, request: HttpRequest) -> None:
+        """Raise `TooManyRequests` above a limit."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            self.count_attempt(request)
+        except TooManyRequests as error:
+            return _again(self, error)
+        return super().post(request, *args, **kwargs)
+
+
+def _again(view: FormView, error: RetryLater) -> HttpResponse:
+    """The page again, with all that was typed but passwords, and when to come back."""
+    kwargs = view.get_form_kwargs() | {"data": None, "files": None, "initial": view.request.POST.dict()}
+    return view.render_to_response(
+        view.get_context_data(form=view.get_form_class()(**kwargs), refusal=error.message),
+        status=error.status,
+        headers=error.headers,
+    )
+
+
+class SignInView(LimitedForm, LoginView):
+    """Keeps `next` where it leads to this site. Signing in gives the session a new key."""
+
+    template_name = "accounts/login.html"
+    form_class = SignInForm
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated and not self.get_next_url():
+            return redirect(settings.LOGIN_REDIRECT_URL)
+        return super().get(request, *args, **kwargs)
+
+    def count_attempt(self, request: HttpRequest) -> None:
+        limits.sign_in_from_address(request)
+        limits.sign_in_to_account(request, request.POST.get("email", ""))
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        here = {"next": self.get_next_url() or "", "passkeys_possible": passkey_domain() is not None}
+        return super().get_context_data(**kwargs) | here
+
+
+@login_required
+def home(request: HttpRequest) -> HttpResponse:
+    """Where people of each role begin (`settings.HOME_OF_ROLE`)."""
+    assert isinstance(request.user, User)
+    try:
+        return redirect(reverse(settings.HOME_OF_ROLE[request.user.role]))
+    except NoReverseMatch:
+        return redirect("home")
+
+
+class PasswordResetView(LimitedForm, allauth.PasswordResetView):
+    """Says the same, after the same time, whether the address has an account or not."""
+
+    template_name = "accounts/password_reset.html"
+    form_class = PasswordResetForm
+
+    def count_attempt(self, request: HttpRequest) -> None:
+        limits.mail_request(request)
+
+
+class PasswordResetFromKeyView(ShownAgain, allauth.PasswordResetFromKeyView):
+    template_name = "accounts/password_reset_confirm.html"
+    form_class = NewPasswordForm
+
+
+class PasswordSetView(ShownAgain, allauth.PasswordSetView):
+    template_name = "accounts/password_change.html"
+    form_class = PasswordSetForm
+
+
+class PasswordChangeView(LimitedForm, allauth.PasswordChangeView):
+    template_name = "accounts/password_change.html"
+    form_class = PasswordChangeForm
+
+    def count_attempt(self, request: HttpRequest) -> None:
+        assert isinstance(request.user, User)
+        limits.sign_in_from_address(request)
+        limits.sign_in_to_account(request, request.user.email)
+
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
+        limits.signed_in(self.request, form.user.email)
+        response: HttpResponse = super().form_valid(form)
+        return response
+
+
+class RegisterView(LimitedForm, SignupView):
+    """Registers a person, and leads on to `next` where it leads to this site.
+
+    Where addresses must be confirmed, the answer is the same for new and taken addresses, and a mail says more.
+    Elsewhere the person is signed in.
+    """
+
+    template_name = "accounts/register.html"
+    form_class = RegisterForm
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated:
+            return redirect(self.get_next_url() or settings.LOGIN_REDIRECT_URL)
+        return super().get(request, *args, **kwargs)
+
+    def count_attempt(self, request: HttpRequest) -> None:
+        limits.registration(request)
+
+    def get_initial(self) -> dict[str, Any]:
+        role = self.request.GET.get("role", "").upper()
+        return super().get_initial() | ({"role": role} if role in SELF_REGISTERED else {})
+
+    def form_valid(self, form: RegisterForm) -> HttpResponse:
+        next_url = self.get_next_url() or ""
+        try:
+            made = form.register(next_url=next_url)
+        except Conflict as error:
+            return self._address_taken(form, error)
+        if made is None:
+            return self.form_invalid(form)
+        if settings.CONFIRM_ADDRESSES:
+            return redirect("account_email_verification_sent")
+        messages.success(self.request, _welcome(made))
+        return complete_signup(self.request, made.user, None, next_url or None)
+
+    def _address_taken(self, form: RegisterForm, error: Conflict) -> HttpResponse:
+        if not settings.CONFIRM_ADDRESSES:
+            form.add_error("email", error.message)
+            return self.form_invalid(form)
+        form.register_in_vain()
+        mail_account_exists(email=normalize_email(form.cleaned_data["email"]))
+        return redirect("account_email_verification_sent")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {"next": self.get_next_url() or ""}
+
+
+def _welcome(made: Registration) -> str:
+    if made.business.is_sandbox:
+        return f"Welcome, {made.user.name}. Your sandbox store is ready, with products, orders and reviews to try."
+    return f"Welcome, {made.user.name}. {made.business.name} is ready."
+
+
+@require_POST
+@login_required
+def send_again(request: HttpRequest) -> HttpResponse:
+    """Mail the link once more, and go back to the page that asked for it."""
+    assert isinstance(request.user, User)
+    back = request.POST.get("next", "")
+    if not is_own_page(back, request):
+        back = "accounts:home"
+    try:
+        limits.mail_request(request)
+    except TooManyRequests as error:
+        messages.error(request, error.message)
+        return redirect(back)
+    mail_confirmation(email=request.user.email)
+    messages.success(request, f"We sent the link to {request.user.email} again.")
+    return redirect(back)
