@@ -1,12 +1,14 @@
 """The database backend `common.db.postgresql`."""
 
 import select
+from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
 import psycopg
 from django.conf import settings
 from django.db.backends.postgresql import base
 from psycopg.errors import ConnectionTimeout
+from psycopg.types.datetime import TimestamptzLoader
 
 from common.processes.circuit import Circuit
 from common.web.visits import current
@@ -29,6 +31,18 @@ class ImpatientConnection(psycopg.Connection[Any]):
         except psycopg.errors._WaitTimeout as late:  # noqa: SLF001  has no other name
             self.close()
             raise psycopg.OperationalError("The database didn't answer in time.") from late
+
+
+class UtcTimes(TimestamptzLoader):
+    """Reads a time in a tenth of what Django's own takes, which has psycopg split it up in Python. A list has hundreds."""
+
+    timezone = UTC  # by which Django sees that the session's needs no other
+
+    def load(self, data: Any) -> datetime:
+        try:
+            return datetime.fromisoformat(str(data, "ascii"))
+        except ValueError:  # beyond the years of Python
+            return super().load(data)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -54,10 +68,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if current() is not None and settings.DATABASE_POOLER != "transaction":
             conn_params = conn_params | {"options": f"{IN_REQUESTS} {conn_params.get('options', '')}"}
         if not self.answers_within:
-            return super().get_new_connection(conn_params)
-        with self._circuit().asking(ConnectionTimeout):
             session = super().get_new_connection(conn_params)
-        session.__class__ = ImpatientConnection
+        else:
+            with self._circuit().asking(ConnectionTimeout):
+                session = super().get_new_connection(conn_params)
+            session.__class__ = ImpatientConnection
+        session.adapters.register_loader("timestamptz", UtcTimes)
         return session
 
     def _circuit(self) -> Circuit:
