@@ -18,6 +18,7 @@ from django.db.models.query import ModelIterable, get_related_populators
 
 from common.db import prepared as prepared_statements
 from common.db.prepared import BoundStatement, Prepared
+from common.db.transactions import is_repeatable
 
 Row = TypeVar("Row")
 
@@ -82,6 +83,12 @@ class _Text:
             else param
             for param in self.params
         ]
+
+    def given(self, values: dict[str, Any], connection: Any) -> dict[str, Any]:
+        """By the names of the prepared statement, which has the fixed values in its text."""
+        filled = zip(self.params, self.filled(values, connection), strict=True)
+        given = [value for param, value in filled if isinstance(param, Param)]
+        return {f"p{number}": value for number, value in enumerate(given)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,8 +210,8 @@ class Compiled(Generic[Row]):
     fifth of a new one. So callers may not change such instances.
 
     `prepared_as`: a name. PostgreSQL then plans the query once for each session (`common.db.prepared`), which for a query of several
-    tables costs more than its rows. For queries by a key, whose plan doesn't depend on the values. Within a transaction it is planned
-    each time, since after a migration a prepared one may fail, and with it the transaction.
+    tables costs more than its rows. For queries by a key, whose plan doesn't depend on the values; with a limit, one for each limit.
+    Within a transaction that writes it is planned each time, since after a migration a prepared one may fail, and with it the transaction.
     """
 
     named: "ClassVar[dict[str, Compiled[Any]]]" = {}
@@ -230,8 +237,10 @@ class Compiled(Generic[Row]):
         """
         connection = connections["default"]
         text = self._text(connection)
-        if text.prepared and limit is None and not shared and _keeps_statements(connection):
-            return self.made_of(prepared_statements.rows_of_each(self.call(**values))[0])
+        if text.prepared and not offset and not shared and _keeps_statements(connection):
+            statement = text.prepared.limited_to(limit)
+            if statement:
+                return self.made_of(statement.rows(**text.given(values, connection)))
         sql, params = text.sql, text.filled(values, connection)
         if limit is not None:
             sql = f"{sql} LIMIT {limit:d} OFFSET {offset:d}"
@@ -246,9 +255,7 @@ class Compiled(Generic[Row]):
         connection = connections["default"]
         text = self._text(connection)
         assert text.prepared, "`prepared_as` is missing, or the database isn't PostgreSQL"
-        filled = zip(text.params, text.filled(values, connection), strict=True)
-        given = [value for param, value in filled if isinstance(param, Param)]
-        return text.prepared.call(**{f"p{n}": value for n, value in enumerate(given)})
+        return text.prepared.call(**text.given(values, connection))
 
     def made_of(self, rows: list[Any]) -> list[Row]:
         """The instances, or the tuples with converted values."""
@@ -264,7 +271,7 @@ class Compiled(Generic[Row]):
         return rows
 
     def first(self, **values: Any) -> Row | None:
-        return next(iter(self.rows(limit=None if self._prepared_as else 1, **values)), None)
+        return next(iter(self.rows(limit=1, **values)), None)
 
     def sql(self, **values: Any) -> tuple[str, list[Any]]:
         """The SQL and its parameters for these values, as a part of another statement."""
@@ -312,7 +319,7 @@ class Compiled(Generic[Row]):
 
 def _keeps_statements(connection: Any) -> bool:
     """Whether the next statement has a session of this process's own, and no transaction would be lost with it."""
-    return settings.DATABASE_POOLER != "transaction" and not connection.in_atomic_block
+    return settings.DATABASE_POOLER != "transaction" and (not connection.in_atomic_block or is_repeatable())
 
 
 def rows_of_each(*queries: tuple[Compiled[Any], dict[str, Any]], prepared: bool) -> list[list[Any]]:

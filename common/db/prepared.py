@@ -5,11 +5,13 @@ For processes with sessions of their own: behind a pooler of transactions, the n
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from django.db import NotSupportedError, connection
 from django.db.backends.utils import CursorWrapper
+
+MOST_LIMITS: Final = 5  # of a statement
 
 
 class Prepared:
@@ -18,10 +20,23 @@ class Prepared:
     _sessions: "WeakKeyDictionary[Any, set[str]]" = WeakKeyDictionary()
 
     def __init__(self, name: str, statement: str, **types: str) -> None:
-        self._name, self._parameters = name, tuple(types)
+        self._name, self._statement, self._types = name, statement, types
+        self._parameters, self._limited = tuple(types), dict[int, Prepared]()
         text = statement % {parameter: f"${number}" for number, parameter in enumerate(types, 1)}
         self._prepare = f"PREPARE {name} {_in_brackets(types.values())} AS {text}"
         self._execute = f"EXECUTE {name} {_in_brackets(['%s'] * len(types))}"
+
+    def limited_to(self, rows: int | None) -> "Prepared | None":
+        """The statement for the first so many rows. PostgreSQL has to know how many, or it would plan for a tenth of all.
+
+        None where people choose how many: each session keeps a plan for each number.
+        """
+        if rows is None:
+            return self
+        if rows not in self._limited and len(self._limited) < MOST_LIMITS:
+            statement = f"{self._statement} LIMIT {rows:d}"
+            self._limited[rows] = Prepared(f"{self._name}_{rows}", statement, **self._types)
+        return self._limited.get(rows)
 
     def call(self, **values: Any) -> "BoundStatement":
         """One execution, for `rows_of_each`."""
@@ -37,10 +52,12 @@ class Prepared:
             cursor.execute(self._prepare)
             known.add(self._name)
 
-    def prepare_again(self, cursor: CursorWrapper) -> None:
-        cursor.execute(f"DEALLOCATE {self._name}")
-        self._sessions[connection.connection].remove(self._name)
-        self.prepare(cursor)
+    @classmethod
+    def forget_all(cls) -> None:
+        """In this session."""
+        with connection.cursor() as cursor:
+            cursor.execute("DEALLOCATE ALL")
+        cls._sessions.pop(connection.connection, None)
 
 
 def _in_brackets(parts: Collection[str]) -> str:
@@ -60,22 +77,24 @@ def rows_of_each(*calls: BoundStatement) -> list[list[Any]]:
     """Execute the statements in one round trip and one transaction, and each with a snapshot of its own. Returns the rows of
     each.
     """
-    prepared = [call.prepared for call in calls if call.prepared]
+    try:
+        return _executed(calls)
+    except NotSupportedError:  # a migration has changed the type of a column that one of them reads
+        if connection.in_atomic_block:
+            raise
+        Prepared.forget_all()
+        return _executed(calls)
+
+
+def _executed(calls: Sequence[BoundStatement]) -> list[list[Any]]:
     with connection.cursor() as cursor:
-        for each in prepared:
-            each.prepare(cursor)
-        try:
-            return _executed(cursor, calls)
-        except NotSupportedError:  # a migration has changed the type of a column that one of them reads
-            for each in prepared:
-                each.prepare_again(cursor)
-            return _executed(cursor, calls)
-
-
-def _executed(cursor: CursorWrapper, calls: Sequence[BoundStatement]) -> list[list[Any]]:
-    cursor.execute("; ".join(call.text for call in calls), [value for call in calls for value in call.values])
-    rows = []
-    while True:
-        rows.append(cursor.fetchall() if cursor.description else [])
-        if not cursor.nextset():
-            return rows
+        for call in calls:
+            if call.prepared:
+                call.prepared.prepare(cursor)
+        values = [value for call in calls for value in call.values]
+        cursor.execute("; ".join(call.text for call in calls), values)
+        rows = []
+        while True:
+            rows.append(cursor.fetchall() if cursor.description else [])
+            if not cursor.nextset():
+                return rows

@@ -1,9 +1,13 @@
 """Keeps slow calls out of database transactions, and reads several things of one moment."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import TypeVar
 
-from django.db import connection, transaction
+from django.db import NotSupportedError, connection, transaction
+
+from common.db.prepared import Prepared
+
+Found = TypeVar("Found")
 
 
 def forbid_transaction() -> None:
@@ -23,17 +27,32 @@ def read_one_moment() -> None:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 
-@contextmanager
-def one_moment() -> Iterator[None]:
-    """Reads of a page that see the same state. On SQLite, where a transaction locks out all writers, and in a transaction that is
-    open, each sees what is there at its own time.
+def of_one_moment(read: Callable[[], Found]) -> Found:
+    """What `read` finds while all that it reads is of the same moment. On SQLite, where a transaction locks out all writers, and in a
+    transaction that is open, each part is of its own time. `read` is called again if a migration came between.
     """
     if connection.vendor != "postgresql" or connection.in_atomic_block:
-        yield
-        return
-    with transaction.atomic():
+        return read()
+    try:
+        return _read_once(read)
+    except NotSupportedError:  # of a prepared statement
+        Prepared.forget_all()
+        return _read_once(read)
+
+
+def _read_once(read: Callable[[], Found]) -> Found:
+    with _OneMoment(using=None, savepoint=True, durable=True):
         read_one_moment()
-        yield
+        return read()
+
+
+class _OneMoment(transaction.Atomic):
+    """A transaction that can be repeated."""
+
+
+def is_repeatable() -> bool:
+    """Whether the transaction that is open here only reads, and is repeated when a statement fails."""
+    return isinstance(connection.atomic_blocks[-1], _OneMoment)
 
 
 def is_open() -> bool:

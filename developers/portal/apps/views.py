@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,7 +11,7 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_http_methods
 
 from accounts.sign_in.step_up import step_up
-from common.db.transactions import one_moment
+from common.db.transactions import of_one_moment
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved
 from common.web.live import is_shown, live_part, live_version
@@ -73,30 +74,25 @@ def app_overview(request: HttpRequest, app: App) -> HttpResponse:
     """`part=live` is what moves: the problems, the figures and the plots. All are of one moment."""
     first = PlaceOfUse.STORES if app.approved_version_id else PlaceOfUse.SANDBOX
     place = next((each for each in PlaceOfUse if each == request.GET.get("in")), first)
-    with one_moment():
+    is_live = request.GET.get("part") == "live"
+
+    def read() -> dict[str, Any]:
         row = row_now(app)
         sent = delivered(app, place, row.days)
         newest = newest_of(app, row)
         version = live_version(row.figures, newest, sent.succeeded, sent.retrying, sent.failed)
-        is_live = request.GET.get("part") == "live"
         if is_live and is_shown(request, version):
-            return HttpResponse(status=204)
-        health = app_health(app, row, newest)
-        made = progress(app)
+            return {"version": version}
+        health, made = app_health(app, row, newest), progress(app)
         plots = plots_of(app, sent, health.hooks) if made.installed_at or health.is_in_stores else ()
-    moving = {
-        "app": app,
-        "place": place,
-        "places": list(PlaceOfUse),
-        "health": health,
-        "plots": plots,
-        "version": version,
-    }
+        return {"version": version, "health": health, "progress": made, "plots": plots}
+
+    moving: dict[str, Any] = {"app": app, "place": place, "places": list(PlaceOfUse)} | of_one_moment(read)
     if is_live:
         return live_part(request, "developers/portal/apps/overview_live.html", moving)
+    health, made = moving["health"], moving["progress"]
     context = moving | {
         "scopes": [SCOPES[name] for name in app.scopes],
-        "progress": made,
         # Its plots are empty, so the next steps come before them.
         "is_new": not health.is_in_stores and not (made.called_at and made.answer),
         "has_pictures": bool(app.icon_id and app.screenshot_ids),

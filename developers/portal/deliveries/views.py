@@ -1,7 +1,6 @@
 """Deliveries to an app: the list, one delivery with its attempts, and resending."""
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
@@ -12,7 +11,7 @@ from django.shortcuts import redirect, render, resolve_url
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from common.db.transactions import one_moment
+from common.db.transactions import of_one_moment
 from common.errors import Conflict
 from common.ids import parse_id
 from common.times import duration
@@ -25,7 +24,7 @@ from developers.portal.deliveries import descriptions as delivery_descriptions
 from developers.portal.deliveries import log as delivery_log
 from developers.portal.deliveries.descriptions import differing_fields, differing_headers
 from developers.portal.deliveries.forms import ALL, MAX_CHOICES, FilterForm, RecoverForm, SelectionForm
-from developers.portal.deliveries.groups import group_of, groups
+from developers.portal.deliveries.groups import FailureGroup, group_of, groups
 from developers.portal.deliveries.log import DeliveryPage
 from developers.portal.deliveries.resent import Resent, is_remembered, remember, resent_of
 from developers.portal.deliveries.rows import delivery_rows
@@ -59,14 +58,15 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
     form = FilterForm(request.GET, webhooks=webhooks)
     filters = form.filters() if form.is_valid() else None
     before, after, newest = (parse_id(request.GET.get(name)) for name in ("before", "after", "newest"))
-    page, failing = None, []
     has_causes = not (filters or before or after)
-    with one_moment() if has_causes or is_remembered(request) else nullcontext():
+
+    def read() -> tuple[DeliveryPage | None, list[FailureGroup], Resent | None]:
+        page = None
         if filters is not None:
             page = delivery_log.page(app, filters, before=before, after=after, newest=newest)
-        if page and has_causes:
-            failing = groups(app)
-        resent = resent_of(request, app)
+        return page, groups(app) if page and has_causes else [], resent_of(request, app)
+
+    page, failing, resent = of_one_moment(read) if has_causes or is_remembered(request) else read()
     oldest, installed = delivery_log.oldest_time_and_installed(app)
     selected = selection.cleaned_data.get("delivery", ()) if selection and selection.is_valid() else ()
     context = {

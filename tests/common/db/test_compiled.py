@@ -14,6 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import Business, User
 from common.db import compiled
 from common.db.compiled import AmongIds, Compiled, Param, rows_of_each
+from common.db.transactions import of_one_moment
 from stores.models import Order, OrderItem, Product
 from tests import factories
 
@@ -171,14 +172,16 @@ def test_named_query_is_planned_once_for_a_session(shop: Business, settings: Any
         lambda: Product.objects.filter(business=BUSINESS).values_list("name"), prepared_as="test_of_names"
     )
 
-    def asked() -> list[str]:
+    def asked(limit: int | None = None) -> list[str]:
         with CaptureQueriesContext(connection) as context:
-            assert query.rows(business=shop.pk) == [("Tea",)]
+            assert query.rows(business=shop.pk, limit=limit) == [("Tea",)] * (1 if limit is None else limit)
         return [each["sql"].split()[0] for each in context.captured_queries]
 
-    assert asked() == ["PREPARE", "EXECUTE"]
-    assert asked() == ["EXECUTE"]
+    for limit in (None, 0, 1):
+        assert asked(limit) == ["PREPARE", "EXECUTE"]
+        assert asked(limit) == ["EXECUTE"]
     with transaction.atomic():
         assert asked() == ["SELECT"]
+    assert of_one_moment(asked) == ["EXECUTE"]
     settings.DATABASE_POOLER = "transaction"
     assert asked() == ["SELECT"]
