@@ -86,7 +86,7 @@ def release_of(app: App) -> Release | None:
 
     A version that was approved before there were releases went to all stores at once. It gets a row when that is taken back.
     """
-    newest = AppVersion.objects.filter(app=app).select_related("release__earlier").order_by("-number").first()
+    newest = _NEWEST.first(app=app.pk)
     if newest is None:
         return None
     newest.app = app
@@ -99,6 +99,16 @@ def release_of(app: App) -> Release | None:
         )
     release.version = newest
     return release
+
+
+_NEWEST: Final = Compiled(
+    lambda: (
+        AppVersion.objects.filter(app=Param("app", UUIDField()))
+        .select_related("release__earlier")
+        .order_by("-number")
+    ),
+    prepared_as="marketplace_newest_version",
+)
 
 
 MOVES: Final = (
@@ -190,7 +200,8 @@ _OWN_NAMES: Final = Compiled(
         .exclude(pk=Param("app", UUIDField()))
         .select_related(None)
         .values_list("name", "slug")
-    )
+    ),
+    prepared_as="marketplace_own_names",
 )
 
 

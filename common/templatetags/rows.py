@@ -6,12 +6,13 @@ Each row is a mapping of names to values, which a view model prepares; what isn'
 `{{ order.name }}` in a loop does, which is why lists of 25 rows and more are written so.
 """
 
+from html import escape
 from typing import Any
 
 from django import template
 from django.template import Context, Node, TemplateSyntaxError
 from django.template.base import FilterExpression, Parser, TextNode, Token
-from django.utils.html import format_html_join
+from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 
 register = template.Library()
@@ -23,7 +24,17 @@ class RowsNode(Node):
 
     def render(self, context: Context) -> SafeString:
         each: Any = self.shown.resolve(context)
-        return format_html_join("", self.layout, each)
+        write = self.layout.format
+        return SafeString(
+            "".join([write(**{name: _safe(value) for name, value in row.items()}) for row in each])
+        )
+
+
+def _safe(value: Any) -> str:
+    """`conditional_escape`, which takes three times as long for the two kinds that nearly all values are."""
+    if value.__class__ is SafeString:
+        return value
+    return escape(value) if value.__class__ is str else conditional_escape(value)
 
 
 @register.tag

@@ -220,6 +220,10 @@ class _Drawing:
         return 100 / len(self.points)
 
     @cached_property
+    def names(self) -> list[str]:
+        return [_inside(each.name) for each in self.series]
+
+    @cached_property
     def columns(self) -> list[tuple[int, Series]]:
         """The series that are bars, each with its place among all."""
         return [(place, each) for place, each in enumerate(self.series) if not each.is_line]
@@ -235,14 +239,12 @@ class _Drawing:
         point, left = self.points[number], number * self.step
         values = [each.values[number] for each in self.series]
         notes = tuple(mark.text for mark in self.marks if mark.at == point.at)
-        said = [
-            f"{_inside(each.name)} {self.write(value)}"
-            for each, value in zip(self.series, values, strict=True)
-            if value is not None
-        ]
+        cells = ["–" if value is None else self.write(value) for value in values]
+        named = zip(self.names, cells, values, strict=True)
+        said = [f"{name} {cell}" for name, cell, value in named if value is not None]
         return PlacedPoint(
             point=point,
-            cells=tuple("–" if value is None else self.write(value) for value in values),
+            cells=tuple(cells),
             notes=notes,
             summary=". ".join([f"{point.name}: {', '.join(said) or 'nothing'}", *notes]),
             bars=tuple(self._bars(number)),

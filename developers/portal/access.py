@@ -6,10 +6,10 @@ from typing import Any, Final, cast
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import resolve_url
 from django.utils.functional import SimpleLazyObject
 
 from accounts.models import User
+from common.templatetags.links import address
 from common.web.forms.kept import count_form, signed_in
 from developers.portal.navigation import Place
 from marketplace.access import require_role
@@ -103,4 +103,4 @@ def _found(request: HttpRequest, app: App) -> list[tuple[str, str]]:
     is_of_all = match is not None and request.method == "GET" and set(match.kwargs) == {"slug"}
     name = match.view_name if match and is_of_all else "portal:app"
     rows = names_of_own_apps(cast(User, request.user), without=app, most=OTHER_APPS)
-    return [(title, resolve_url(name, slug)) for title, slug in rows]
+    return [(title, address(name, slug)) for title, slug in rows]

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from django.shortcuts import resolve_url
-
+from common.templatetags.links import address
 from marketplace.enums import AppRole
 from marketplace.models import App
 
@@ -138,7 +137,7 @@ class Place:
 
     @property
     def url_of_tab(self) -> str:
-        return resolve_url(f"portal:{self.tab.route}", self.app.slug)
+        return address(f"portal:{self.tab.route}", self.app.slug)
 
     @property
     def sections(self) -> Iterator[Link]:
@@ -155,7 +154,7 @@ class Place:
         return [self._link(each.title, each.route, "", is_inside=each is self.tab) for each in shown]
 
     def _link(self, title: str, route: str, icon: str, *, is_inside: bool) -> Link:
-        url = resolve_url(f"portal:{route}", self.app.slug)
+        url = address(f"portal:{route}", self.app.slug)
         return Link(title, url, icon, ("page" if url == self.path else "true") if is_inside else "")
 
     @property

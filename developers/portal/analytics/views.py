@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render, resolve_url
+from django.shortcuts import render
 from django.utils import timezone
 
+from common.templatetags.links import address
 from common.templatetags.ui import percent
 from common.web.charts import Chart, Mark, Point, Series, chart
 from common.web.csv_files import CsvLines
@@ -213,7 +214,7 @@ def _unit(span: Span) -> str:
 
 
 def _points(app: App, axis: Axis, now: datetime) -> list[Point]:
-    every = axis.points(filtered(resolve_url("portal:deliveries", app.slug)))
+    every = axis.points(filtered(address("portal:deliveries", app.slug)))
     return [
         point if begin >= now - KEPT else Point(point.at)
         for point, begin in zip(every, axis.begins, strict=True)

@@ -1,10 +1,10 @@
 """The axis that all plots of an overview share: hours of the sandbox store, or days of merchants' stores, both as UTC begins them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final
+from functools import lru_cache
+from typing import Final
 from urllib.parse import urlencode
 
 from django.utils import timezone
@@ -64,18 +64,21 @@ class Axis:
         """As plots name it: hours by a time in the zone of the page, days by a date."""
         return timezone.localtime(begin) if self.step < timedelta(days=1) else begin.date()
 
-    def points(self, link: Callable[[dict[str, Any]], str]) -> list[Point]:
-        """Each leads to `link` with its range as filters."""
-        return [
-            Point(self.at(begin), link({"since": minute(begin), "until": minute(end)}))
-            for begin, end in self.ranges
-        ]
+    def points(self, address: str) -> list[Point]:
+        """Each leads to the list at this address (`filtered`), with its range as filters."""
+        return [Point(self.at(begin), f"{address}{_filters(begin, end)}") for begin, end in self.ranges]
 
 
-def filtered(url: str, **filters: Any) -> Callable[[dict[str, Any]], str]:
-    """A list's address with filters, to which each point adds its range."""
-    return lambda more: f"{url}?{urlencode(filters | more)}"
+def filtered(url: str, **filters: str) -> str:
+    """A list's address with filters, to which one more can be added."""
+    return f"{url}?{urlencode(filters)}&" if filters else f"{url}?"
 
 
-def minute(moment: datetime) -> str:
+@lru_cache(maxsize=400)
+def _filters(begin: datetime, end: datetime) -> str:
+    """Of a range, both in UTC."""
+    return urlencode({"since": _minute(begin), "until": _minute(end)})
+
+
+def _minute(moment: datetime) -> str:
     return f"{moment:%Y-%m-%dT%H:%MZ}"

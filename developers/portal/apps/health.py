@@ -86,8 +86,9 @@ def _failed_deliveries(newest: Sequence[State]) -> list[Fault]:
     unknown = [
         pk for pk, status, tried in newest if tried and status not in (*FAILED, DeliveryStatus.SUCCEEDED)
     ]
-    last = Attempt.objects.filter(delivery__in=unknown, number=F("delivery__attempt_count"))
-    failed |= set(last.exclude(error_class="").values_list("delivery", flat=True))
+    if unknown:
+        last = Attempt.objects.filter(delivery__in=unknown, number=F("delivery__attempt_count"))
+        failed |= set(last.exclude(error_class="").values_list("delivery", flat=True))
     shown = [pk for pk, *_ in newest if pk in failed][:SHOWN]
     return [Fault(*row) for row in _FAULTS.rows(ids=shown)] if shown else []
 
@@ -109,12 +110,14 @@ _FAULTS: Final = Compiled(
         Delivery.objects.filter(AmongIds("id", "ids"))
         .order_by("-id")
         .values_list(Coalesce("finished_at", "created_at"), "event_type", "pk", "status")
-    )
+    ),
+    prepared_as="portal_faults",
 )
 _CALLS: Final = Compiled(
     lambda: (
         ApiCall.objects.filter(app=_APP)
         .order_by("-at", "-id")
         .values_list("at", "method", "route", "path", "status")
-    )
+    ),
+    prepared_as="portal_newest_calls",
 )

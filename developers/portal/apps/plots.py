@@ -1,19 +1,18 @@
 """Five plots of an app on one axis: on its developer's sandbox store by the hour, in merchants' stores by the day.
 
-Each is one statement, or two. Deliveries to stores are counted hourly, and installs in an index. Of all else the newest rows of each day are
+Each is a few statements. Deliveries to stores are counted hourly, and installs in an index. Of all else the newest rows of each day are
 read, so a plot costs the same however much an app does.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import DateTimeField, IntegerField, Q, QuerySet, Subquery, UUIDField, Value
-from django.shortcuts import resolve_url
 from django.utils import timezone
 
 from activity.feed import API, HOOK
@@ -21,7 +20,8 @@ from activity.models import ApiCall
 from common.db.compiled import AmongIds, Compiled, Param
 from common.db.samples import ids_of_each, of_each
 from common.ids import first_id_at, moment_of
-from common.web.charts import Chart, Mark, Number, Series, chart
+from common.templatetags.links import address
+from common.web.charts import Chart, Mark, Number, Point, Series, chart
 from developers.portal.apps.axis import Axis, PlaceOfUse, filtered
 from developers.portal.apps.rows import DayOfDeliveries
 from extensions.enums import SKIPPED
@@ -34,6 +34,7 @@ from webhooks.models import Attempt, Delivery, Webhook
 
 TIMED: Final = 300  # attempts or calls of a day whose durations are read
 COUNTED: Final = 1000  # API calls of a day
+WRITTEN_WITHIN: Final = timedelta(hours=1)  # of its time
 MOST_SANDBOXES: Final = 200  # whose rows are left out of merchants' stores
 
 Values = Sequence[Number | None]
@@ -49,7 +50,10 @@ class _Queries:
 
 def _queries(rows: QuerySet[Any], moment: str, value: str, of_app: dict[str, Any]) -> _Queries:
     begin, end = (Param(name, DateTimeField()) for name in ("begin", "end"))
-    rows = rows.filter(**{f"{moment}__gte": begin, f"{moment}__lt": end}).order_by(f"-{moment}")
+    # The ids leave out partitions: a row is written after its time, and soon.
+    first, last = (Param(name, UUIDField()) for name in ("first", "last"))
+    rows = rows.filter(**{f"{moment}__gte": begin, f"{moment}__lt": end}, id__gte=first, id__lt=last)
+    rows = rows.order_by(f"-{moment}")
     own = rows.filter(installation=Param("own", UUIDField())).values_list(moment, value)
     others = rows.exclude(AmongIds("installation", "without")).filter(**of_app)
     return _Queries(
@@ -64,14 +68,16 @@ _APPROVED: Final = Compiled(
         AppVersion.objects.filter(app=_APP, approved_at__gte=Param("since", DateTimeField()))
         .order_by("approved_at")
         .values_list("approved_at", "version")
-    )
+    ),
+    prepared_as="portal_approved",
 )
 _ON_SANDBOXES: Final = Compiled(
     lambda: (
         Installation.objects.filter(app=_APP, business__is_sandbox=True)
         .order_by("-id")
         .values_list("pk", "is_own", "is_review")
-    )
+    ),
+    prepared_as="portal_on_sandboxes",
 )
 _CALLS: Final = _queries(ApiCall.objects.all(), "at", "status", {"app": _APP})
 _MADE: Final = HookCall.objects.exclude(outcome__in=SKIPPED)
@@ -114,7 +120,7 @@ class Delivered:
 def delivered(
     app: App, place: PlaceOfUse, days: Sequence[DayOfDeliveries], now: datetime | None = None
 ) -> Delivered:
-    """`days` are the last seven, with the deliveries to stores. Those to the sandbox take two statements."""
+    """`days` are the last seven, with the deliveries to stores. Those to the sandbox take at most four statements."""
     axis = Axis.of(place, (now or timezone.now()).astimezone(UTC))
     if place == PlaceOfUse.SANDBOX:
         own = Installation.objects.filter(app=app, business__is_sandbox=True, is_own=True, is_review=False)
@@ -255,16 +261,21 @@ def _newest(subject: Plotted, queries: _Queries, most: int, **values: Any) -> li
     axis = subject.axis
     if subject.is_sandbox:
         until = axis.ranges[-1][1]
-        rows = queries.own.rows(limit=most, own=subject.own, begin=axis.first, end=until, **values)
+        rows = queries.own.rows(limit=most, own=subject.own, **_between(axis.first, until), **values)
         return [(number, found) for at, found in rows if (number := axis.number_of(at)) is not None]
     values |= {"app": subject.app.pk, "without": subject.sandboxes}
     return of_each(
         [
-            queries.in_stores.sql(number=number, begin=begin, end=end, **values)
+            queries.in_stores.sql(number=number, **_between(begin, end), **values)
             for number, (begin, end) in enumerate(axis.ranges)
         ],
         most,
     )
+
+
+def _between(begin: datetime, end: datetime) -> dict[str, Any]:
+    first, last = first_id_at(begin), first_id_at(end + WRITTEN_WITHIN)
+    return {"begin": begin, "end": end, "first": first, "last": last}
 
 
 def _installs(subject: Plotted, marks: Sequence[Mark]) -> Chart:
@@ -298,10 +309,11 @@ def _chart(
     slug, filters = subject.app.slug, {"kind": kind} if page == "logs" else {}
     if subject.is_sandbox and subject.own:
         filters["installation"] = str(subject.own)
-    link = filtered(resolve_url(f"portal:{page}", slug), **filters)
-    all_rows = link({"range": subject.axis.range_name})
-    points = subject.axis.points(link)
+    rows = filtered(address(f"portal:{page}", slug), **filters)
+    all_rows = f"{rows}range={subject.axis.range_name}"
     if ident == "installs":
-        all_rows = resolve_url("portal:test_install" if subject.is_sandbox else "portal:analytics", slug)
-        points = subject.axis.points(lambda _: all_rows)
+        all_rows = address("portal:test_install" if subject.is_sandbox else "portal:analytics", slug)
+        points = [Point(subject.axis.at(begin), all_rows) for begin in subject.axis.begins]
+    else:
+        points = subject.axis.points(rows)
     return chart(ident, title, points, series, marks=marks, link=all_rows, **options)

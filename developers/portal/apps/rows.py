@@ -7,7 +7,7 @@ and calls by the day; whether something fails is found by partial indexes.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
+from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -190,7 +190,7 @@ def with_problems(apps: Any, now: Any) -> Any:
     )
 
 
-@lru_cache(maxsize=2)
+@cache
 def _compiled(deprecated: tuple[str, ...]) -> tuple[Compiled[App], Compiled[Any]]:
     """The apps of a person by weight, and what the overview shows of one; for these deprecated operations."""
     now: Any = Param("now", DateTimeField())
@@ -198,7 +198,10 @@ def _compiled(deprecated: tuple[str, ...]) -> tuple[Compiled[App], Compiled[Any]
     used = ScopeUse.objects.filter(app=OuterRef("pk"), day__gte=Param("since", DateField())).order_by()
     installed = Installation.objects.filter(app=OuterRef("pk"), is_test=False, business__is_sandbox=False)
     person: Any = Param("person", UUIDField())
-    return Compiled(lambda: _by_weight(own_apps(person), now)), Compiled(
+    of_these = f"{hash(deprecated) % 2**32:x}"
+    return Compiled(
+        lambda: _by_weight(own_apps(person), now), prepared_as=f"portal_apps_{of_these}"
+    ), Compiled(
         lambda: (
             with_problems(App.objects.filter(pk=pk), now)
             .annotate(
@@ -208,7 +211,8 @@ def _compiled(deprecated: tuple[str, ...]) -> tuple[Compiled[App], Compiled[Any]
                 ),
             )
             .values_list("installs", "is_in_stores", "calls", *PROBLEMS)
-        )
+        ),
+        prepared_as=f"portal_row_{of_these}",
     )
 
 
