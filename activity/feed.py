@@ -177,10 +177,12 @@ _COMMON: Final = (
     "pk", "installation__business", "installation__business__name", "installation__is_test", "duration_ms",
 )  # fmt: skip
 _CALLS: Final = Compiled(
-    lambda: ApiCall.objects.filter(AmongIds("id", "ids")).values_list(*_COMMON, *ApiCallRow._fields[5:])
+    lambda: ApiCall.objects.filter(AmongIds("id", "ids")).values_list(*_COMMON, *ApiCallRow._fields[5:]),
+    prepared_as="activity_calls",
 )
 _HOOK_CALLS: Final = Compiled(
-    lambda: HookCall.objects.filter(AmongIds("id", "ids")).values_list(*_COMMON, *HookRow._fields[5:])
+    lambda: HookCall.objects.filter(AmongIds("id", "ids")).values_list(*_COMMON, *HookRow._fields[5:]),
+    prepared_as="activity_hook_calls",
 )
 
 
@@ -376,13 +378,16 @@ _STORES: Final = Compiled(
     lambda: Installation.objects.filter(app=_APP).order_by("-id").values_list("pk", "business__name")
 )
 _ROUTES: Final = Compiled(
-    lambda: ApiCall.objects.filter(app=_APP).order_by("-at", "-id").values_list("route")
+    lambda: ApiCall.objects.filter(app=_APP).order_by("-at", "-id").values_list("route"),
+    prepared_as="activity_routes",
 )
 _HOOKS: Final = Compiled(
     lambda: (
         Definition.objects.filter(app=_APP, type=ExtensionType.HOOK).order_by("key").values_list("pk", "key")
-    )
+    ),
+    prepared_as="activity_hooks",
 )
 _GAPS: Final = Compiled(
-    lambda: LogGap.objects.filter(app=_APP, until__gte=Param("since", DateTimeField())).order_by("-until")
+    lambda: LogGap.objects.filter(app=_APP, until__gte=Param("since", DateTimeField())).order_by("-until"),
+    prepared_as="activity_gaps",
 )

@@ -388,5 +388,6 @@ _ROWS: Final = Compiled(
             "webhook__installation__is_test", "business_id", "webhook__installation__business__name",
             "last__http_status", Coalesce("last__error_class", Value("")), "last__duration_ms",
         )
-    )
+    ),
+    prepared_as="webhooks_delivery_rows",
 )  # fmt: skip

@@ -14,6 +14,7 @@ from accounts.models import Business
 from common.db.compiled import AmongIds, Compiled, Param
 from common.db.finders import get_or_not_found
 from common.errors import NotFound
+from common.ids import first_id_at
 from extensions.enums import SKIPPED, CallOutcome, ExtensionType
 from extensions.hooks.descriptions import DESCRIPTIONS
 from extensions.hooks.live import hooks_at
@@ -62,7 +63,7 @@ class Health:
 def health_of(calls: QuerySet[HookCall]) -> Health:
     """One statement, supported by an index on installation or definition."""
     since = timezone.now() - WINDOW
-    newest = calls.filter(called_at__gt=since).order_by("-called_at")
+    newest = calls.filter(called_at__gt=since, id__gte=first_id_at(since)).order_by("-called_at")
     return _health(list(newest.values_list("outcome", "duration_ms", "called_at")[:NEWEST]))
 
 
@@ -71,7 +72,7 @@ def healths_of(
 ) -> dict[UUID, Health]:
     """Of each hook, by definition id. One statement."""
     since = now - WINDOW
-    newest = calls.filter(called_at__gt=since).order_by("-called_at")
+    newest = calls.filter(called_at__gt=since, id__gte=first_id_at(since)).order_by("-called_at")
     rows: dict[UUID, list[_CallRow]] = {each.pk: [] for each in hooks}
     wanted = Q(pk__in=())
     for pk in rows:
@@ -115,7 +116,8 @@ def hooks_of(app: App) -> list[Definition]:
 _OF_APP: Final = Compiled(
     lambda: Definition.objects.filter(
         app=Param("app", UUIDField()), type=ExtensionType.HOOK, is_active=True
-    ).order_by()
+    ).order_by(),
+    prepared_as="extensions_hooks_of_app",
 )
 
 
@@ -165,7 +167,8 @@ _NEWEST: Final = Compiled(
         HookCall.objects.filter(definition=Param("definition", UUIDField()))
         .order_by("-called_at", "-id")
         .values_list(*CallRow._fields[:-2], "installation__is_test", "installation__business__name")
-    )
+    ),
+    prepared_as="extensions_newest_calls",
 )
 
 
@@ -181,12 +184,16 @@ def own_call(definition: Definition, call_id: object) -> HookCall:
 
 def last_calls(hooks: Iterable[Definition]) -> dict[UUID, HookCall]:
     """By definition id. One statement."""
-    last = Q(pk__in=())
-    for each in hooks:
-        newest = HookCall.objects.filter(definition=each).order_by("-called_at", "-id")
-        last |= Q(pk=Subquery(newest.values("pk")[:1]))
-    rows = HookCall.objects.filter(last).defer("answer_excerpt", "request_body")
-    return {each.definition_id: each for each in rows}
+    return {each.definition_id: each for each in _LAST.rows(hooks=[each.pk for each in hooks])}
+
+
+def _last_calls() -> QuerySet[HookCall]:
+    newest = HookCall.objects.filter(definition=OuterRef("pk")).order_by("-called_at", "-id")
+    last = Definition.objects.filter(AmongIds("id", "hooks")).values(last=Subquery(newest.values("pk")[:1]))
+    return HookCall.objects.filter(pk__in=last).order_by().defer("answer_excerpt", "request_body")
+
+
+_LAST: Final = Compiled(_last_calls, prepared_as="extensions_last_calls")
 
 
 def stores_that_switched_off(hooks: Iterable[Definition]) -> dict[UUID, int]:

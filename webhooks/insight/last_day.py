@@ -1,25 +1,28 @@
 """What webhooks delivered in each of the last 24 hours, at a cost that doesn't grow with their deliveries.
 
-Each hour is a range of the index `delivery_outcome`, of which at most `MOST` entries are read.
+Each day is a range of the index `delivery_outcome`, of which at most `MOST` entries are read, and each hour of those that have more.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import DateTimeField, UUIDField
+from django.db.models import Count, DateTimeField, UUIDField
+from django.db.models.functions import TruncHour
 from django.utils import timezone
 
 from common.ids import first_id_at
 from webhooks.enums import DeliveryStatus
+from webhooks.models import Delivery
 
 HOURS: Final = 24
 MOST: Final = 100
 # Deliveries of earlier events, which were resent, aren't counted: their partitions needn't be asked.
 OLDEST: Final = timedelta(days=7)
+_HOUR: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,42 +53,67 @@ class LastDay:
 _COUNT: Final = """(
     SELECT COUNT(*) FROM (
         SELECT 1 FROM webhooks_delivery AS delivery
-        WHERE delivery.webhook_id = webhook.id AND delivery.status = %s AND delivery.id >= %s {in_the_hour}
+        WHERE delivery.webhook_id = webhook.id AND delivery.status = %s AND delivery.id >= %s {in_the_range}
         LIMIT {most}
     ) AS counted
 )"""
-_IN_THE_HOUR: Final = "AND delivery.finished_at >= hours.begins AND delivery.finished_at < hours.ends"
+_IN_THE_RANGE: Final = "AND delivery.finished_at >= ranges.begins AND delivery.finished_at < ranges.ends"
 
 
 def last_days(webhooks: Sequence[UUID], now: datetime | None = None) -> dict[UUID, LastDay]:
-    """By the id of the webhook, in one statement. The last hour is the one that hasn't ended yet."""
+    """By the id of the webhook, in at most three statements. The last hour is the one that hasn't ended yet."""
     if not webhooks:
         return {}
     now = now or timezone.now()
     this_hour = now.replace(minute=0, second=0, microsecond=0)
-    begins = [this_hour - timedelta(hours=ago) for ago in range(HOURS - 1, -1, -1)]
-    hours: dict[UUID, list[Hour]] = {webhook: [] for webhook in webhooks}
-    retrying: dict[UUID, int] = {}
-    for row_id, number, succeeded, failed, waiting in _by_hour(webhooks, begins, now):
-        webhook = row_id if isinstance(row_id, UUID) else UUID(row_id)
-        hours[webhook].append(Hour(begins[number], succeeded, failed))
-        retrying.setdefault(webhook, waiting)
-    return {webhook: LastDay(found, retrying[webhook]) for webhook, found in hours.items() if found}
+    begins = [this_hour - ago * _HOUR for ago in range(HOURS - 1, -1, -1)]
+    days = {
+        webhook: (succeeded, failed, waiting)
+        for webhook, _, succeeded, failed, waiting in _counted(webhooks, begins[:1], HOURS * _HOUR, now)
+    }
+    # Looks at each hour are for those that have more in the day than may be read.
+    busy = [webhook for webhook, (*done, _) in days.items() if max(done) >= MOST]
+    few = [webhook for webhook, (*done, _) in days.items() if 0 < max(done) < MOST]
+    hours = {
+        (webhook, begins[number]): done for webhook, number, *done, _ in _counted(busy, begins, _HOUR, now)
+    }
+    for webhook, status, begin, number in _read(few, begins, now):
+        hours.setdefault((webhook, begin), [0, 0])[status == DeliveryStatus.EXHAUSTED] = number
+    return {
+        webhook: LastDay([Hour(begin, *hours.get((webhook, begin), (0, 0))) for begin in begins], waiting)
+        for webhook, (*_, waiting) in days.items()
+    }
 
 
-def _by_hour(webhooks: Sequence[UUID], begins: Sequence[datetime], now: datetime) -> list[Any]:
-    """Rows of webhook, number of the hour, and what succeeded and failed in it. With the first hour, also the retries."""
-    in_hour, any_time = (_COUNT.format(in_the_hour=part, most=MOST) for part in (_IN_THE_HOUR, ""))
+def _read(webhooks: Sequence[UUID], begins: Sequence[datetime], now: datetime) -> Iterable[Any]:
+    """Rows of webhook, status, begin of an hour, and the number of deliveries that ended in it."""
+    if not webhooks:
+        return ()
+    ended = Delivery.objects.filter(
+        webhook__in=webhooks, status__in=(DeliveryStatus.SUCCEEDED, DeliveryStatus.EXHAUSTED),
+        id__gte=first_id_at(now - OLDEST), finished_at__gte=begins[0], finished_at__lt=begins[-1] + _HOUR,
+    )  # fmt: skip
+    of_hours = ended.order_by().values_list("webhook", "status", TruncHour("finished_at", tzinfo=UTC))
+    return of_hours.annotate(Count("pk"))
+
+
+def _counted(
+    webhooks: Sequence[UUID], begins: Sequence[datetime], length: timedelta, now: datetime
+) -> list[tuple[UUID, int, int, int, int]]:
+    """Rows of webhook, number of a range, and what succeeded and failed in it. With the first range, also the retries."""
+    if not webhooks:
+        return []
+    in_range, any_time = (_COUNT.format(in_the_range=part, most=MOST) for part in (_IN_THE_RANGE, ""))
     statement = f"""
-        WITH hours (number, begins, ends) AS (VALUES {", ".join(["(%s, %s, %s)"] * len(begins))})
-        SELECT webhook.id, hours.number, {in_hour}, {in_hour}, CASE hours.number WHEN 0 THEN {any_time} END
-        FROM webhooks_webhook AS webhook CROSS JOIN hours
-        WHERE webhook.id IN ({", ".join(["%s"] * len(webhooks))}) ORDER BY hours.number
+        WITH ranges (number, begins, ends) AS (VALUES {", ".join(["(%s, %s, %s)"] * len(begins))})
+        SELECT webhook.id, ranges.number, {in_range}, {in_range}, CASE ranges.number WHEN 0 THEN {any_time} END
+        FROM webhooks_webhook AS webhook CROSS JOIN ranges
+        WHERE webhook.id IN ({", ".join(["%s"] * len(webhooks))}) ORDER BY ranges.number
     """  # noqa: S608  nothing but the number of values is put in
     bounds = [
         value
         for number, begin in enumerate(begins)
-        for value in (number, _time(begin), _time(begin + timedelta(hours=1)))
+        for value in (number, _time(begin), _time(begin + length))
     ]
     oldest = _id(first_id_at(now - OLDEST))
     counted = (DeliveryStatus.SUCCEEDED, DeliveryStatus.EXHAUSTED, DeliveryStatus.RETRYING)
@@ -93,7 +121,7 @@ def _by_hour(webhooks: Sequence[UUID], begins: Sequence[datetime], now: datetime
     with connection.cursor() as cursor:
         cursor.execute(statement, [*bounds, *outcomes, *map(_id, webhooks)])
         rows: list[Any] = cursor.fetchall()
-    return rows
+    return [(each if isinstance(each, UUID) else UUID(each), *counts) for each, *counts in rows]
 
 
 def _time(moment: datetime) -> Any:

@@ -45,11 +45,12 @@ class WebhookStatus:
 
 def current_webhooks(app: Any) -> QuerySet[Webhook]:
     """Webhooks of active installations, newest first."""
-    return _with_installation().filter(installation__app=app, installation__uninstalled_at=None)
+    found = _around(*with_versions("installation__"))
+    return found.filter(installation__app=app, installation__uninstalled_at=None)
 
 
-def _with_installation() -> QuerySet[Webhook]:
-    around = Webhook.objects.kept().select_related(*with_versions("installation__"), "installation__business")
+def _around(*related: str) -> QuerySet[Webhook]:
+    around = Webhook.objects.kept().select_related(*related, "installation__business")
     return around.defer("secret", "installation__webhook_secret").order_by("-id")
 
 
@@ -58,7 +59,7 @@ def _with_times() -> QuerySet[Webhook]:
     succeeded = deliveries.filter(status=DeliveryStatus.SUCCEEDED).order_by("-finished_at")
     waiting = deliveries.filter(status__in=WAITING, due_at__isnull=False).order_by("due_at")
     return (
-        _with_installation()
+        _around("installation__runs")
         .filter(AmongIds("id", "ids"))
         .annotate(
             last_success=Subquery(succeeded.values("finished_at")[:1]),
@@ -87,11 +88,13 @@ def newest_ids(app: App, *, limit: int, offset: int) -> list[UUID]:
     return [pk for (pk,) in _CURRENT.rows(limit=limit, offset=offset, app=app.pk)]
 
 
-def webhook_statuses(ids: Sequence[UUID]) -> list[WebhookStatus]:
-    """Three statements, however many webhooks: one with an index lookup per time and webhook, one for all held events,
-    and one for the last 24 hours."""
+def webhook_statuses(app: App, ids: Sequence[UUID]) -> list[WebhookStatus]:
+    """At most five statements, however many webhooks: one with an index lookup per time and webhook, one for all held
+    events, and up to three for the last 24 hours."""
     now = timezone.now()
     shown = _SHOWN.rows(ids=ids)
+    for each in shown:
+        each.installation.app = app
     held = _held(shown)
     days = last_days([webhook.pk for webhook in shown], now)
     return [_status(webhook, held.get(webhook.pk, 0), Strip(days[webhook.pk]), now) for webhook in shown]

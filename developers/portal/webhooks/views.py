@@ -51,7 +51,7 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
     wanted = page_request(request.GET, default=PER_PAGE, maximum=PER_PAGE)
     webhooks = current_webhooks(app)
     shown = newest_ids(app, limit=wanted.limit, offset=wanted.offset)
-    endpoints = webhook_statuses(shown)
+    endpoints = webhook_statuses(app, shown)
     installation = sandbox_installation(app=app, developer=current_developer(request))
     is_all = wanted.page == 1 and len(shown) < wanted.limit
     total = len(shown) if is_all else total_of(webhooks)
@@ -135,10 +135,12 @@ def _switch(request: HttpRequest, webhook: Webhook, *, on: bool) -> None:
 def erasure_list(request: HttpRequest, app: App) -> HttpResponse:
     wanted = page_request(request.GET)
     erasures = erasures_of(app)
+    # The ids first: the stores of all would be read before the page too.
+    shown = list(erasures.values_list("pk", flat=True)[wanted.window])
     context = {
         "app": app,
         "delay": settings.DATA_ERASURE_DELAY,
-        "erasures": erasures[wanted.window],
+        "erasures": erasures.filter(pk__in=shown),
         "total": total_of(erasures),
         "page_request": wanted,
     }
