@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, UUIDField
+from django.db.models import Count, DateTimeField, Exists, OuterRef, QuerySet, UUIDField
 
 from accounts.access import stores_of
 from accounts.enums import Role, StoreRole
@@ -217,13 +217,31 @@ def affected_by_approval(app: App, added_scopes: Collection[str]) -> Affected:
     )
 
 
-def reasons_of(app: App, since: datetime, *, most: int) -> list[HistoryEntry]:
+class UninstallReason(NamedTuple):
+    note: str
+    at: datetime
+    store: str
+
+
+def reasons_of(app: App, since: datetime, *, most: int) -> list[UninstallReason]:
     """Why merchants uninstalled the app, newest first, with their stores. Most say nothing."""
-    real = {"installation__is_test": False, "installation__business__is_sandbox": False}
-    ended = HistoryEntry.objects.filter(
-        installation__app=app, installation__uninstalled_at__gte=since, kind=HistoryKind.UNINSTALLED, **real
+    return [UninstallReason(*row) for row in _REASONS.rows(limit=most, app=app.pk, since=since)]
+
+
+_REASONS: Final = Compiled(
+    lambda: (
+        HistoryEntry.objects.filter(
+            installation__app=Param("app", UUIDField()),
+            installation__uninstalled_at__gte=Param("since", DateTimeField()),
+            installation__is_test=False,
+            installation__business__is_sandbox=False,
+            kind=HistoryKind.UNINSTALLED,
+        )
+        .exclude(note="")
+        .order_by("-at")
+        .values_list("note", "at", "installation__business__name")
     )
-    return list(ended.exclude(note="").select_related("installation__business").order_by("-at")[:most])
+)
 
 
 def scopes_since(installations: Sequence[Installation], since: datetime) -> dict[UUID, set[str]]:

@@ -1,7 +1,10 @@
 """Why didn't it arrive? The reason for an event, a store and a time."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, NamedTuple
+from uuid import UUID
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -13,10 +16,12 @@ from accounts.models import Business, User
 from accounts.times import in_zone
 from common.templatetags.links import address
 from common.web.forms.pages import UNPROCESSABLE
+from common.web.forms.widgets import LongChoiceField, LongSelect
 from common.web.methods import require_safe
 from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.forms import MAX_CHOICES
 from developers.portal.filter_forms import MomentField
+from installations.models import Installation
 from marketplace.models import App
 from webhooks.catalogue import ERASURES, EVENTS, SUBSCRIBABLE
 from webhooks.services.explaining import Cause, Reason, explain
@@ -26,22 +31,26 @@ EVENT_NAMES: Final = [name for name in SUBSCRIBABLE if name not in ERASURES]
 
 
 class ArrivalForm(forms.Form):
-    event = forms.ChoiceField(choices=[(name, name) for name in EVENT_NAMES], label="Event")
-    store = forms.ModelChoiceField(Business.objects.none(), label="Store", empty_label=None)
+    event = LongChoiceField(choices=[(name, name) for name in EVENT_NAMES], label="Event")
+    store = forms.ModelChoiceField(
+        Business.objects.none(), label="Store", empty_label=None, widget=LongSelect
+    )
     at = MomentField(label=in_zone("Time"))
 
-    def __init__(self, data: Any, *, stores: Any) -> None:
+    def __init__(self, data: Any, *, app: App, stores: Mapping[UUID, str]) -> None:
+        """`stores` are the choices. Others that have or had the app can be named in an address."""
         super().__init__(data)
         field: Any = self.fields["store"]
-        field.queryset = stores
-        field.label_from_instance = lambda store: store.name
-        field.choices = [(str(store.pk), store.name) for store in stores[:MAX_CHOICES]]
+        field.queryset = Business.objects.filter(pk__in=app.installations.values("business"))
+        field.choices = [(str(pk), name) for pk, name in stores.items()]
 
 
-def _stores(app: App) -> Any:
-    """Stores that have or had the app, sandbox stores first, the newest before older ones."""
-    ids = app.installations.values("business")
-    return Business.objects.filter(pk__in=ids).order_by("-is_sandbox", "-id")
+def _stores(app: App) -> dict[UUID, str]:
+    """Names of stores that have or had the app: sandbox stores first, then those that installed it last."""
+    sandboxes = app.installations.filter(business__is_sandbox=True).order_by("-business")
+    others = Installation.objects.in_stores().filter(app=app).order_by("-installed_at")
+    rows = [each.values_list("business", "business__name")[:MAX_CHOICES] for each in (sandboxes, others)]
+    return dict(list(chain(*rows))[:MAX_CHOICES])
 
 
 @require_safe
@@ -49,14 +58,14 @@ def _stores(app: App) -> Any:
 def why(request: HttpRequest, app: App) -> HttpResponse:
     """Never cached, because it shows a store's events."""
     stores = _stores(app)
-    first = stores.first()
+    first = next(iter(stores), None)
     asked = any(name in request.GET for name in ("event", "store", "at"))
     given = {
         "event": request.GET.get("event") or "order.created",
-        "store": request.GET.get("store") or (first.pk if first else ""),
+        "store": request.GET.get("store") or first or "",
         "at": request.GET.get("at") or timezone.localtime().strftime("%Y-%m-%dT%H:%M"),
     }
-    form = ArrivalForm(given, stores=stores)
+    form = ArrivalForm(given, app=app, stores=stores)
     context: dict[str, Any] = {"app": app, "form": form, "has_stores": first is not None}
     status = 200
     if asked and first is not None:

@@ -15,6 +15,7 @@ from django.db.models import Count, Max, Min, Q, QuerySet, UUIDField
 from django.shortcuts import resolve_url
 
 from common.db.compiled import Compiled, Param
+from common.db.totals import total_of
 from common.errors import ErrorDetail
 from common.times import duration
 from developers.portal.apps.details_form import field_url
@@ -83,12 +84,14 @@ _TIMES: Final[Compiled[Any]] = Compiled(
             confirmed=Min("history__at", filter=Q(history__kind=HistoryKind.ERASURE_CONFIRMED)),
         )
         .values_list("installed", "called", "confirmed")
-    )
+    ),
+    prepared_as="portal_first_times",
 )
 _ANSWERED: Final = Compiled(
     lambda: Attempt.objects.filter(
         delivery__webhook__installation__in=_tests(), http_status__range=(200, 299)
-    ).order_by("pk")
+    ).order_by("pk"),
+    prepared_as="portal_answered",
 )
 
 
@@ -122,7 +125,7 @@ def rollout(app: App) -> Rollout:
     if is_open:  # other stores are asked for nothing yet
         asked_for_reach = asked_for_reach.filter(runs=app.rolling_version_id)
     return Rollout(
-        total=production.count(),
+        total=total_of(production),
         without_reach=asked_for_reach.count(),
         **asked,
     )
