@@ -14,7 +14,7 @@ ADMIN_OF_DJANGO: Final = re.compile(
     r"admin:(?:(?:login|logout|password_change|password_change_done|autocomplete|jsi18n|view_on_site|app_list)?$|.*_(?:add|history|delete|change|changelist|password_change)$)"
 )
 
-# Who: everybody, a person who is signed in, one who makes apps or reviews them, or a role on an app or in a store and those above it.
+# The callers: everybody, a person who is signed in, one who makes apps or reviews them, or a role on an app or in a store and those above it.
 NOBODY, ANYONE, PERSON, AUTHOR, REVIEWER = "", "ANYONE", "PERSON", "AUTHOR", "REVIEWER"
 VIEWER, DEVELOPER, OWNER, ORDERS, MANAGER = "VIEWER", "DEVELOPER", "OWNER", "ORDERS", "MANAGER"
 ON_APPS: Final = (VIEWER, DEVELOPER, OWNER)  # the least first

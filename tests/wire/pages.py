@@ -1,6 +1,6 @@
 """Every route of both hosts, read from the URL conf, and something real for each parameter of its path.
 
-What is known of a page beyond its route is in `tests/pages_table.py`.
+All else about a page is in `tests/pages_table.py`.
 """
 
 import re
@@ -52,7 +52,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Who asks for the routes below a path, and what their parameters are."""
+    """The person who asks for the routes below a path, and what their parameters are."""
 
     person: User | None
     values: Values

@@ -122,7 +122,7 @@ def test_link_leads_somewhere(sweep: Sweep) -> None:
 
 
 def test_page_takes_few_statements(sweep: Sweep) -> None:
-    """Counted at the second visit. What is read twice on an app's page belongs in its `InstalledApp`."""
+    """Counted at the second visit. A row that is read twice on an app's page belongs in its `InstalledApp`."""
     for route, subject in sweep:
         if "GET" not in methods_of(route.view) or not route.name.startswith(COUNTED):
             continue

@@ -79,7 +79,7 @@ class Cast:
     unknown: str  # to a person without a role
 
     def wrong(self, calls: list[Call], absent: tuple[int, ...]) -> Iterator[str]:
-        """A refusal of the role is a 403 that names it. What gets past may fail for other reasons: the forms here are empty."""
+        """A refusal of the role is a 403 that names it. A request that gets past may fail for other reasons: the forms here are empty."""
         for name, (person, role) in self.people.items():
             for call in calls:
                 may = role in self.ranks and self.ranks.index(role) >= self.ranks.index(call.least)
