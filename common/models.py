@@ -19,7 +19,9 @@ class KeptAnswer(models.Model):
     owner = models.CharField(max_length=60, help_text="Whose key it is, such as installation:01a2….")
     key_digest = models.CharField(max_length=64)
     request_digest = models.CharField(max_length=64, help_text="SHA-256 of method, path and query, in hex.")
-    body_digest = models.CharField(max_length=64, help_text="SHA-256 of what was read, in hex.")
+    body_digest = models.CharField(
+        max_length=64, blank=True, help_text="SHA-256 of the body, in hex. Empty: it was not read."
+    )
     lease_until: Any = LeaseField(null=True, help_text="Empty: no try is under way.")
     status = models.PositiveSmallIntegerField(null=True, help_text="Empty: there is no answer yet.")
     answer = models.TextField(blank=True, help_text="Headers and body, encrypted. Empty: it was erased.")

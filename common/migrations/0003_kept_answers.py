@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('owner', models.CharField(help_text='Whose key it is, such as installation:01a2….', max_length=60)),
                 ('key_digest', models.CharField(max_length=64)),
                 ('request_digest', models.CharField(help_text='SHA-256 of method, path and query, in hex.', max_length=64)),
-                ('body_digest', models.CharField(help_text='SHA-256 of what was read, in hex.', max_length=64)),
+                ('body_digest', models.CharField(blank=True, help_text='SHA-256 of the body, in hex. Empty: it was not read.', max_length=64)),
                 ('lease_until', models.DateTimeField(help_text='Empty: no try is under way.', null=True)),
                 ('status', models.PositiveSmallIntegerField(help_text='Empty: there is no answer yet.', null=True)),
                 ('answer', models.TextField(blank=True, help_text='Headers and body, encrypted. Empty: it was erased.')),

@@ -84,6 +84,17 @@ class KeyedView(Protocol):
     def handle_exception(self, exc: Exception) -> Response: ...
 
 
+class ApiRequest(Request):
+    """Knows whether its body was read: only what was read is compared."""
+
+    was_read = False
+
+    @property
+    def data(self) -> Any:
+        self.was_read = True
+        return super().data
+
+
 @dataclass(slots=True)
 class Claim:
     """A key that a call has claimed."""
@@ -121,7 +132,7 @@ class Answer:
 
 
 def answer_once(
-    view: KeyedView, handler: Handler, request: Request, *args: Any, **kwargs: Any
+    view: KeyedView, handler: Handler, request: ApiRequest, *args: Any, **kwargs: Any
 ) -> HttpResponseBase:
     """Do what `handler` does for the first call with its key, and answer each repeated one alike.
 
@@ -131,21 +142,22 @@ def answer_once(
     key = request.headers.get(HEADER)
     if key is None or view.has_foreign_path():
         return handler(request, *args, **kwargs)
-    request.data  # noqa: B018  415, 413 and bad JSON come before the key
-    _check(key)
+    _check(key, request)
     begun = _begin(view.key_owner(), key, request)
     if isinstance(begun, KeptAnswer):
         view.still_may(begun.needs)
         return _opened(begun, key).response
     view.claim = begun
     try:
-        return _carried_out(view, begun, lambda: handler(request, *args, **kwargs))
+        return _carried_out(view, begun, request, lambda: handler(request, *args, **kwargs))
     except BaseException:
         _release(begun)
         raise
 
 
-def keep(claim: Claim, response: HttpResponseBase, *, needs: str = "", ends: bool = False) -> None:
+def keep(
+    claim: Claim, response: HttpResponseBase, request: ApiRequest, *, needs: str = "", ends: bool = False
+) -> None:
     """Write the answer, in the transaction of what the call changes. Unless it `ends` the call, this still counts as running.
 
     Raises `Conflict` if another try has taken over, to roll the transaction back.
@@ -154,8 +166,9 @@ def keep(claim: Claim, response: HttpResponseBase, *, needs: str = "", ends: boo
     sealed = _seal(claim, answer)
     changes: dict[str, Any] = {"lease_until": None} if ends else {}
     written = _mine(claim).update(
-        status=answer.status, answer=sealed, size=len(sealed), needs=needs, about=_ids(answer.body), **changes
-    )
+        status=answer.status, answer=sealed, size=len(sealed), needs=needs, about=_ids(answer.body),
+        body_digest=_digest_of_body(request) if request.was_read else "", **changes,
+    )  # fmt: skip
     if not written:
         raise Conflict(
             "This request took too long, and another one with its Idempotency-Key took over.",
@@ -193,7 +206,9 @@ def erase(kept: QuerySet[KeptAnswer], is_about: Callable[[str], bool]) -> None:
             same.update(answer="", about="", size=0)
 
 
-def _carried_out(view: KeyedView, claim: Claim, work: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+def _carried_out(
+    view: KeyedView, claim: Claim, request: ApiRequest, work: Callable[[], HttpResponseBase]
+) -> HttpResponseBase:
     is_apart = view.waits_for_strangers or not view.is_one_transaction
     together: AbstractContextManager[Any] = nullcontext() if is_apart else transaction.atomic()
     is_kept = False
@@ -205,7 +220,7 @@ def _carried_out(view: KeyedView, claim: Claim, work: Callable[[], HttpResponseB
             is_kept = not isinstance(error, APIException) and _is_kept(error)
             response = view.handle_exception(error)
         if is_kept:
-            keep(claim, response, needs=view.needs(), ends=True)
+            keep(claim, response, request, needs=view.needs(), ends=True)
     if not is_kept:
         _release(claim)
     return response
@@ -216,21 +231,19 @@ def _is_kept(error: ServiceError) -> bool:
     return error.status in _KEPT_ERRORS or isinstance(error, NotInBody)
 
 
-def _check(key: str) -> None:
+def _check(key: str, request: ApiRequest) -> None:
     if not 1 <= len(key) <= MAX_KEY or not (key.isascii() and key.isprintable()):
+        request.data  # noqa: B018  415 and 413 come first
         message = f"Must be 1 to {MAX_KEY} printable ASCII characters."
         raise Invalid.field(HEADER, message, code="wrong_idempotency_key")
 
 
 @transaction.atomic
-def _begin(owner: str, key: str, request: Request) -> Claim | KeptAnswer:
+def _begin(owner: str, key: str, request: ApiRequest) -> Claim | KeptAnswer:
     now = timezone.now()
     path = (request.path.rstrip("/"), request.META.get("QUERY_STRING", ""))
-    digests = {
-        "request_digest": _digest(str(request.method), *path),
-        "body_digest": hashlib.sha256(_canonical(request.data)).hexdigest(),
-    }
-    fresh: dict[str, Any] = digests | {"created_at": now, "expires_at": now + KEPT_FOR}
+    digest = _digest(str(request.method), *path)
+    fresh: dict[str, Any] = {"request_digest": digest, "created_at": now, "expires_at": now + KEPT_FOR}
     found = KeptAnswer.objects.select_for_update().filter(owner=owner, key_digest=_digest(owner, key))
     row = found.first()
     if row is None:
@@ -241,7 +254,10 @@ def _begin(owner: str, key: str, request: Request) -> Claim | KeptAnswer:
         if created:
             return Claim(row, key)
     is_old = row.expires_at <= now
-    if not is_old and any(getattr(row, name) != digest for name, digest in digests.items()):
+    is_other = row.request_digest != digest or (
+        row.body_digest and row.body_digest != _digest_of_body(request)
+    )
+    if is_other and not is_old:
         raise Conflict("This Idempotency-Key was used with another request.", code="idempotency_key_reused")
     if row.lease_until is not None and row.lease_until > now:
         raise Conflict(
@@ -250,7 +266,8 @@ def _begin(owner: str, key: str, request: Request) -> Claim | KeptAnswer:
         )
     if row.status is not None and not is_old:
         return row
-    changes = fresh | {"status": None, "answer": "", "size": 0, "about": ""} if is_old else {}
+    emptied = {"status": None, "answer": "", "size": 0, "about": "", "body_digest": ""}
+    changes = fresh | emptied if is_old else {}
     row.lease_until = take(KeptAnswer.objects.filter(pk=row.pk), lasts=LEASE, now=now, **changes)
     return Claim(row, key)
 
@@ -285,11 +302,12 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _canonical(data: Any) -> bytes:
-    """JSON by value, a form by its fields and its files' bytes."""
+def _digest_of_body(request: ApiRequest) -> str:
+    """Of JSON by value, of a form by its fields and its files' bytes."""
+    data = request.data
     if hasattr(data, "lists"):  # a form
         data = {name: [_of_form(each) for each in values] for name, values in data.lists()}
-    return orjson.dumps(_by_value(data), option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(orjson.dumps(_by_value(data), option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _of_form(value: Any) -> Any:

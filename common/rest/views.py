@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
-from django.http import HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from rest_framework.fields import Field
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
@@ -37,6 +37,15 @@ class JsonView(APIView):
     )
     claim: idempotency.Claim | None = None
 
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        return idempotency.ApiRequest(
+            request,
+            parsers=self.get_parsers(),
+            authenticators=self.get_authenticators(),
+            negotiator=self.get_content_negotiator(),
+            parser_context=self.get_parser_context(request),
+        )
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         method = (request.method or "").lower()
@@ -63,7 +72,8 @@ class JsonView(APIView):
     def keep(self, response: HttpResponseBase) -> None:
         """Keep the answer of a call with a key, in the transaction of what it changed. For calls that wait for servers of others."""
         if self.claim:
-            idempotency.keep(self.claim, response, needs=self.needs())
+            request = cast(idempotency.ApiRequest, self.request)
+            idempotency.keep(self.claim, response, request, needs=self.needs())
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)

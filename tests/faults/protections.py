@@ -45,6 +45,12 @@ PROTECTIONS: Final = {
         'self._for_probes if _is_probe(beginning or b"") else self.tpool',
         "self.tpool",
     ),
+    "caller of a kept answer": Change(
+        "common.rest.idempotency", "        view.still_may(begun.needs)\n", "        pass\n"
+    ),
+    "foreign things before kept answers": Change(
+        "common.rest.idempotency", "if key is None or view.has_foreign_path():", "if key is None:"
+    ),
     "epoch of the feed": Change("webhooks.feed", "if epoch < settings.FEED_EPOCH or", "if"),
     "disk without space as an outage": Change(
         "common.files.disks", "    while error is not None:\n", "    while False:\n"

@@ -40,7 +40,7 @@ from stores.services.pages import create_page
 from tests import factories
 from tests.accounts.passkeys import Passkey
 from tests.accounts.second_factor import set_up_app
-from tests.clients import BODY, client_of
+from tests.clients import BODY, api_of, client_of
 from tests.deliveries import OK, delivery
 from tests.extensions.hooks import asking
 from tests.extensions.manifests import block, script
@@ -128,6 +128,30 @@ def test_person_for_orders_changes_products_and_staff(mira: User, shop: Business
         assert browser.post(f"/merchant/{path}", body).status_code == 403
     assert Product.objects.get().status == "ACTIVE"
     assert Staff.objects.get().role == StoreRole.ORDERS
+
+
+@pytest.mark.attack("foreign things before kept answers")
+def test_removed_member_repeats_a_call_for_the_client_secret(dana: User, sam: User, app: App) -> None:
+    member, call = factories.member(app, sam), f"/developer/apps/{app.pk}/client-secret"
+    assert "fbcs_" in repeated(sam, call)
+    MEMBERS.remove(app, by=dana, member_id=member.pk)
+    assert "fbcs_" not in repeated(sam, call)
+
+
+@pytest.mark.attack("caller of a kept answer")
+def test_removed_member_repeats_a_call_for_a_token(dana: User, sam: User, app: App) -> None:
+    """Of a test store, whose address doesn't name the app."""
+    member = factories.member(app, sam)
+    opened = api_of(sam)("post", f"/developer/apps/{app.pk}/test-stores", {"scenario": "empty"})
+    call = f"/developer/test-stores/{opened.json()['id']}/install"
+    assert "fbat_test_" in repeated(sam, call)
+    MEMBERS.remove(app, by=dana, member_id=member.pk)
+    assert "fbat_test_" not in repeated(sam, call)
+
+
+def repeated(person: User, call: str) -> str:
+    """What the call is answered with under one key, the first time and later."""
+    return str(api_of(person)("post", call, headers={"Idempotency-Key": "k"}).content)
 
 
 @pytest.mark.attack("role at the exchange")

@@ -202,6 +202,26 @@ def _patch(api: Client, method: str, path: str, body: Any, key: str = "k") -> An
     return api.generic(method, path, orjson.dumps(body), JSON, headers={"Idempotency-Key": key})
 
 
+@pytest.mark.spec(SPEC, "Compared is what was read")
+def test_body_that_is_not_read_is_not_compared(person: Client, app: App) -> None:
+    """Not even its type: what a client's library sends with an empty POST is its own affair."""
+    path, key = f"/developer/apps/{app.pk}/client-secret", {"Idempotency-Key": "k"}
+    first = person.post(path, headers=key)  # an empty form
+    again = person.post(path, {"a": 1}, content_type=JSON, headers=key)
+    assert (first.status_code, again.content) == (201, first.content)
+
+
+@pytest.mark.spec(SPEC, "It is looked at after 415 and 413")
+def test_key_comes_after_the_type_of_a_body_that_is_read(person: Client, app: App) -> None:
+    path = f"/developer/apps/{app.pk}"
+    for key in ("", "k", "k"):
+        answer = person.patch(path, "x", content_type="text/plain", headers={"Idempotency-Key": key})
+        assert answer.status_code == 415
+    assert _patch(person, "PATCH", path, {"description": "New"}).status_code == 200
+    answer = person.patch(path, "x", content_type="text/plain", headers={"Idempotency-Key": "k"})
+    assert answer.status_code == 415
+
+
 @pytest.mark.spec(SPEC, "A kept answer is given only to a caller who could make the call now")
 @pytest.mark.parametrize("how", ["scope", "role", "member", "right"])
 def test_kept_answer_is_of_who_may_still_call(
