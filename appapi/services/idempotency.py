@@ -26,12 +26,12 @@ ERASED: Final = "The answer was erased with its customer."
 
 def bring_forward(business: Business, by: timedelta) -> None:
     """Of a test store, keys expire by its own clock."""
-    KeptAnswer.objects.filter(owner__in=_owners(business)).update(expires_at=F("expires_at") - by)
+    idempotency.kept_for(_owners(business)).update(expires_at=F("expires_at") - by)
 
 
 def erase_customer(copies: Copies) -> None:
     """Empty the answers that hold a customer who is erased. Their keys go on refusing a second order."""
-    idempotency.erase(KeptAnswer.objects.filter(owner__in=_owners(copies.business)), copies.are_of_records)
+    idempotency.erase(idempotency.kept_for(_owners(copies.business)), copies.are_of_records)
     for row in IdempotencyKey.objects.filter(installation__business=copies.business).exclude(status=410):
         if copies.name(row.body):
             IdempotencyKey.objects.filter(pk=row.pk, body=row.body).update(

@@ -16,7 +16,7 @@ import base64
 import hashlib
 import hmac
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -174,6 +174,10 @@ def keep(
             "This request took too long, and another one with its Idempotency-Key took over.",
             code="idempotency_key_taken_over",
         )
+
+
+def kept_for(owners: Collection[str]) -> QuerySet[KeptAnswer]:
+    return KeptAnswer.objects.filter(owner__in=owners)
 
 
 def forget(owner: str) -> None:

@@ -110,7 +110,7 @@ def stores_of(app: App, release: Release) -> Stores:
     if release.state in (ReleaseState.ROLLING, ReleaseState.HALTED):
         counted = stores.aggregate(all=Count("pk"), new=Count("pk", filter=reached))
         return Stores(counted["new"], counted["all"] - counted["new"])
-    number = total_of(stores)
+    number = total_of(stores, is_long=True)
     return Stores(number, 0) if app.approved_version_id == release.version_id else Stores(0, number)
 
 

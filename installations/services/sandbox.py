@@ -60,7 +60,7 @@ def review_install(
     """
     locked = lock_app(app)
     if locked.status != AppStatus.PENDING_REVIEW:
-        raise Conflict("The app is not in review.")
+        raise Conflict("The app is not in review.", code="not_in_review")
     require_not_suspended(locked, "The app is suspended, so it can't be installed.")
     terms = working_copy_terms(locked, scopes, is_review=True)
     return lifecycle.install(

@@ -27,7 +27,6 @@ DRAWS: Final = re.compile(
 PLACES: Final = {
     # Parts of pages that the server rendered, escaped by their templates.
     "static/js/search.js": ("innerHTML",),  # test_found_names_are_text
-    "static/js/docs.js": ("innerHTML",),  # tests/developers/docs/test_search.py
     "static/js/live_part.js": ("innerHTML",),  # test_names_in_a_list_that_is_fetched_are_text
     "static/js/checkout.js": ("innerHTML", "innerHTML", "innerHTML"),  # test_reason_of_a_discount_is_text
     "static/js/live.js": ("DOMParser",),  # reads `textContent` alone

@@ -270,7 +270,7 @@ PROTECTIONS: Final = {
         "marketplace.access", "    if _RANKS.index(role) < _RANKS.index(least):", "    if False:"
     ),
     "address of an invitation": Change(
-        "accounts.services.invitations", "    if user.has_address(row.email):", "    if True:"
+        "accounts.services.roster", "        if not user.has_address(row.email):", "        if False:"
     ),
     "role in a store": Change("accounts.access", "    if not may(role, least):", "    if False:"),
     "role at the exchange": Change(

@@ -125,7 +125,7 @@ def rollout(app: App) -> Rollout:
     if is_open:  # other stores are asked for nothing yet
         asked_for_reach = asked_for_reach.filter(runs=app.rolling_version_id)
     return Rollout(
-        total=total_of(production),
+        total=total_of(production, is_long=True),
         without_reach=asked_for_reach.count(),
         **asked,
     )

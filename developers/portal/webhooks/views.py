@@ -54,7 +54,7 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
     endpoints = webhook_statuses(app, shown)
     installation = sandbox_installation(app=app, developer=current_developer(request))
     is_all = wanted.page == 1 and len(shown) < wanted.limit
-    total = len(shown) if is_all else total_of(webhooks)
+    total = len(shown) if is_all else total_of(webhooks, is_long=True)
     tested = test_result(app, request.GET.get("tested"))
     context = {
         "app": app,

@@ -16,8 +16,8 @@ from django.utils import timezone
 from accounts.models import Business, User
 from activity.log import flush
 from activity.models import ApiCall
-from appapi.models import IdempotencyKey
 from common.http.exchanges import Exchange
+from common.models import KeptAnswer
 from common.times import parse_moment
 from conformance.tasks import remove_ended_checks
 from extensions.models import Breaker, HookCall
@@ -366,11 +366,8 @@ def test_all_that_waits_falls_due(api: Api, path: str, listening: App, receiver:
         )
         mine = f"/developer/test-stores/{each['id']}"
         api("post", f"{mine}/uninstall")
-        IdempotencyKey.objects.create(
-            installation_id=each["installationId"],
-            key="a",
-            request_digest="",
-            expires_at=timezone.now() + timedelta(days=1),
+        KeptAnswer.objects.create(
+            owner=f"installation:{each['installationId']}", expires_at=timezone.now() + timedelta(days=1)
         )
         Breaker.objects.create(
             installation_id=each["installationId"],
@@ -397,8 +394,9 @@ def test_all_that_waits_falls_due(api: Api, path: str, listening: App, receiver:
     moment = parse_moment(body["timestamp"])
     assert moment
     assert moment <= timezone.now()
-    assert IdempotencyKey.objects.get(installation=record["installationId"]).expires_at < timezone.now()
-    assert IdempotencyKey.objects.get(installation=other["installationId"]).expires_at > timezone.now()
+    now = timezone.now()
+    assert KeptAnswer.objects.get(owner=f"installation:{record['installationId']}").expires_at < now
+    assert KeptAnswer.objects.get(owner=f"installation:{other['installationId']}").expires_at > now
     assert Payment.objects.get(order__business=other["businessId"]).status == "PENDING"
 
 

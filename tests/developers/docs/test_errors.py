@@ -26,9 +26,9 @@ REACHED = (
     "appapi", "developers/api", "accounts/api", "accounts/sign_in/tokens.py", "accounts/sign_in/authentication.py", "installations/authentication.py",
     "accounts/services/developer_tokens.py", "installations/services/sandbox.py", "webhooks/services/registration.py",
     "webhooks/services/deliveries.py", "webhooks/services/sandbox/samples.py", "webhooks/services/sandbox/testing.py", "webhooks/queries.py",
-    "webhooks/feed.py", "stores/queries.py", "stores/services/basket.py", "stores/services/checkout.py", "stores/services/orders.py",
+    "webhooks/feed.py", "stores/queries.py", "stores/services/pricing.py", "stores/services/checkout.py", "stores/services/orders.py",
     "stores/services/payments.py", "marketplace/queries.py", "marketplace/services/apps.py", "marketplace/services/reviews.py",
-    "marketplace/services/versions.py", "marketplace/access.py", "marketplace/services/members.py", "marketplace/services/transfers.py", "extensions/services/manifests.py", "extensions/services/versions.py", "common/rest", "conformance/services/runs.py",
+    "marketplace/services/versions.py", "marketplace/access.py", "marketplace/services/members.py", "accounts/services/roster.py", "marketplace/services/transfers.py", "extensions/services/manifests.py", "extensions/services/versions.py", "common/rest", "conformance/services/runs.py",
     "common/web/limits/auth_limits.py",
 )  # fmt: skip
 # Raised there for pages only.
