@@ -55,7 +55,7 @@ ROWS: Final = [
     Page("home", ANYONE, NOBODY, PUBLIC),
     Page("theme", NOBODY, ANYONE),
     Page("licenses", ANYONE, NOBODY, PUBLIC),
-    Page("search", PERSON),
+    Page("search", ANYONE),
     Page("styleguide", ANYONE, ANYONE, PUBLIC, ANY_LENGTH),
     Page("mails", ANYONE, NOBODY, PUBLIC),
     Page("no_server", ANYONE, NOBODY, PUBLIC),

@@ -15,7 +15,6 @@ from django.utils import timezone
 from accounts.models import Business
 from appapi.models import IdempotencyKey
 from common.errors import ERROR_CODE_HEADER, Conflict, error_body
-from common.models import KeptAnswer
 from common.rest import idempotency
 from common.rest.idempotency import owner_of
 from installations.models import Installation

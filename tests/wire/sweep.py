@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import resolve
 
 from common.web.methods import methods_of
+from installations.signing_keys import session_keys
 from stores.addresses import store_url
 from tests.wire.pages import STORES, URLCONFS, Route, Subject, routes, subject_of, subjects_of
 from tests.wire.visitors import Answer, Visitor
@@ -42,6 +43,7 @@ class Sweep:
 
     def __init__(self) -> None:
         self.cast = everybody.seed()
+        session_keys()  # as the start does
         self.store = urlsplit(store_url(self.cast.shop.slug))
         self.subjects = subjects_of(self.cast)
         people = {each.person for each in self.subjects.values()} | {

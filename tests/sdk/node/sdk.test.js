@@ -437,7 +437,10 @@ test("a lost answer is asked for again under one key", async (t) => {
   assert.equal(keys[4], undefined);
   await assert.rejects(client.deleteWebhook("w"), Unreachable);
   assert.equal(asked.length, 5 + 3);
-  await assert.rejects(new AppClient({ baseUrl: url, accessToken: "fbat_x", retries: 0 }).deleteWebhook("w"), Unreachable);
+  await assert.rejects(
+    new AppClient({ baseUrl: url, accessToken: "fbat_x", retries: 0 }).deleteWebhook("w"),
+    Unreachable,
+  );
   assert.equal(asked.length, 5 + 3 + 1);
 });
 
