@@ -12,6 +12,7 @@ from rest_framework.serializers import Serializer
 from accounts.models import Business
 from appapi import limits
 from appapi.middleware import call_of
+from common.db.outages import is_outage
 from common.errors import NotAllowed, NotFound, TooManyRequests
 from common.rest.idempotency import owner_of
 from common.rest.query import Query
@@ -53,14 +54,15 @@ class AppApiView(JsonView):
         return self.installation.business
 
     def perform_authentication(self, request: Request) -> None:
-        """Authenticate, then count the request even if that failed: 429 comes before 401."""
-        caller: Installation | None = None
+        """Authenticate, then count the request even if that failed: 429 comes before 401. An outage of ours is a 503, however often."""
         try:
             super().perform_authentication(request)
-            caller = self.installation
-        finally:
-            call_of(self.request).installation = caller
-            self._count(request, caller)
+        except Exception as error:
+            if not is_outage(error):
+                self._count(request, None)
+            raise
+        call_of(self.request).installation = self.installation
+        self._count(request, self.installation)
 
     def check_permissions(self, request: Request) -> None:
         """Also note for the log which scope the call needs, and whether it has it."""

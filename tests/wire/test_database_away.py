@@ -14,6 +14,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from accounts.models import User
 from common.web.errors import is_api_path
+from installations.limits import REQUESTS_A_MINUTE
 from installations.models import Installation
 from stores.models import Order
 from tests import factories
@@ -93,6 +94,15 @@ def is_error_shape(answer: Any) -> bool:
     if "statusCode" in body:
         return bool(body["statusCode"] == 503 and body["error"] == "Service Unavailable" and body["message"])
     return bool(body["error"] == "temporarily_unavailable")  # RFC 6749 section 5.2, at the token endpoint
+
+
+@pytest.mark.postgres
+@pytest.mark.spec(*SHAPE)
+def test_no_app_is_sent_away_for_asking_often_while_the_database_is_away(away: None) -> None:
+    """Without the database no token is known, and apps behind one network would share the limit of strangers."""
+    client = Client(raise_request_exception=False, headers={"Authorization": "Bearer fbat_anything"})
+    answers = {client.get("/app-api/products").status_code for _ in range(REQUESTS_A_MINUTE + 5)}
+    assert answers == {503}
 
 
 @pytest.mark.slow
