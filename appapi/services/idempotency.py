@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from appapi.models import IdempotencyKey
-from common.errors import ERROR_CODE_HEADER, Conflict, error_body
+from common.errors import ERROR_CODE_HEADER, error_body
 from common.rest import idempotency
 from common.rest.idempotency import owner_of
 from installations.models import Installation
@@ -53,10 +53,7 @@ def earlier_answer(installation: Installation, key: str) -> HttpResponse | None:
     if kept.status is None:
         if kept.lease_until is None or kept.lease_until <= now:
             return None
-        raise Conflict(
-            "The first request with this Idempotency-Key is still in progress.",
-            code="idempotency_key_in_progress",
-        )
+        raise idempotency.in_progress()
     answer = HttpResponse(kept.body.encode(), status=kept.status, content_type="application/json")
     if kept.error_code:
         answer[ERROR_CODE_HEADER] = kept.error_code

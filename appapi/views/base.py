@@ -16,7 +16,7 @@ from common.db.outages import is_outage
 from common.errors import NotAllowed, NotFound, TooManyRequests
 from common.rest.idempotency import owner_of
 from common.rest.query import Query
-from common.rest.views import JsonView
+from common.rest.views import KeyedView
 from common.web.pagination import PageRequest
 from installations.authentication import RequiresScope, TokenAuthentication, refusal, scope_needed
 from installations.models import Installation
@@ -30,7 +30,7 @@ def _with_fields(serializer: type[Serializer], partial: bool, **context: str) ->
     return made
 
 
-class AppApiView(JsonView):
+class AppApiView(KeyedView):
     """An endpoint that needs an installation's access token.
 
     A view lists the scopes of its methods in `required_scope`. Errors come in this order (contract, section 9): 429,
@@ -38,7 +38,6 @@ class AppApiView(JsonView):
     before it reads from the database.
     """
 
-    takes_keys = True
     requests_a_minute = limits.REQUESTS_A_MINUTE
     authentication_classes = [TokenAuthentication]
     permission_classes = [RequiresScope]

@@ -1,6 +1,6 @@
 """Answers a repeated call with the first answer, and carries it out only once (contract, section 18).
 
-Every view with an `key_owner` has it, for each unsafe method: `JsonView` wraps the method in `answer_once`. It takes these steps:
+Every `KeyedView` has it, for each unsafe method: it wraps the method in `answer_once`, which takes these steps:
 
 1. `_begin` claims the key for `LEASE`, or returns the answer that is kept. It raises `Conflict` while the first call runs, or if the
    key was used for another call.
@@ -70,7 +70,7 @@ def owner_of(kind: Literal["installation", "person"], key: UUID) -> str:
     return f"{kind}:{key}"
 
 
-class KeyedView(Protocol):
+class Repeatable(Protocol):
     """What a view knows about its calls."""
 
     waits_for_strangers: bool
@@ -132,7 +132,7 @@ class Answer:
 
 
 def answer_once(
-    view: KeyedView, handler: Handler, request: ApiRequest, *args: Any, **kwargs: Any
+    view: Repeatable, handler: Handler, request: ApiRequest, *args: Any, **kwargs: Any
 ) -> HttpResponseBase:
     """Do what `handler` does for the first call with its key, and answer each repeated one alike.
 
@@ -146,6 +146,9 @@ def answer_once(
     begun = _begin(view.key_owner(), key, request)
     if isinstance(begun, KeptAnswer):
         view.still_may(begun.needs)
+        # Read outside of a transaction, since a body may come slowly.
+        if begun.body_digest and begun.body_digest != _digest_of_body(request):
+            raise reused()
         return _opened(begun, key).response
     view.claim = begun
     try:
@@ -174,6 +177,17 @@ def keep(
             "This request took too long, and another one with its Idempotency-Key took over.",
             code="idempotency_key_taken_over",
         )
+
+
+def reused() -> Conflict:
+    return Conflict("This Idempotency-Key was used with another request.", code="idempotency_key_reused")
+
+
+def in_progress() -> Conflict:
+    return Conflict(
+        "The first request with this Idempotency-Key is still in progress.",
+        code="idempotency_key_in_progress",
+    )
 
 
 def kept_for(owners: Collection[str]) -> QuerySet[KeptAnswer]:
@@ -211,7 +225,7 @@ def erase(kept: QuerySet[KeptAnswer], is_about: Callable[[str], bool]) -> None:
 
 
 def _carried_out(
-    view: KeyedView, claim: Claim, request: ApiRequest, work: Callable[[], HttpResponseBase]
+    view: Repeatable, claim: Claim, request: ApiRequest, work: Callable[[], HttpResponseBase]
 ) -> HttpResponseBase:
     is_apart = view.waits_for_strangers or not view.is_one_transaction
     together: AbstractContextManager[Any] = nullcontext() if is_apart else transaction.atomic()
@@ -258,16 +272,10 @@ def _begin(owner: str, key: str, request: ApiRequest) -> Claim | KeptAnswer:
         if created:
             return Claim(row, key)
     is_old = row.expires_at <= now
-    is_other = row.request_digest != digest or (
-        row.body_digest and row.body_digest != _digest_of_body(request)
-    )
-    if is_other and not is_old:
-        raise Conflict("This Idempotency-Key was used with another request.", code="idempotency_key_reused")
+    if row.request_digest != digest and not is_old:
+        raise reused()
     if row.lease_until is not None and row.lease_until > now:
-        raise Conflict(
-            "The first request with this Idempotency-Key is still in progress.",
-            code="idempotency_key_in_progress",
-        )
+        raise in_progress()
     if row.status is not None and not is_old:
         return row
     emptied = {"status": None, "answer": "", "size": 0, "about": "", "body_digest": ""}
@@ -331,8 +339,8 @@ def _by_value(value: Any) -> Any:
         return {name: _by_value(each) for name, each in value.items()}
     if isinstance(value, list):
         return [_by_value(each) for each in value]
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value)) if abs(value) >= 2**53 else int(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
+        return int(value)
     return value
 
 

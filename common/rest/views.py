@@ -1,5 +1,6 @@
-"""The base class of all JSON endpoints."""
+"""The base classes of all JSON endpoints."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar, cast
@@ -30,11 +31,24 @@ class JsonView(APIView):
 
     deprecations: ClassVar[Mapping[str, Deprecation]] = {}  # by method; their answers have its headers
 
-    takes_keys: ClassVar[bool] = False  # whether unsafe calls may be repeated under an `Idempotency-Key`
+    # Whether unsafe calls may be repeated under an `Idempotency-Key` (`KeyedView`).
+    takes_keys: ClassVar[bool] = False
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if deprecation := self.deprecations.get(request.method or ""):
+            for name, value in deprecation.headers.items():
+                response[name] = value
+        return response
+
+
+class KeyedView(JsonView, ABC):
+    """A view whose unsafe calls may be repeated under an `Idempotency-Key`, unless a subclass accepts none."""
+
+    takes_keys = True
     waits_for_strangers: bool = False  # set by `may_wait_for_strangers`
-    is_one_transaction: ClassVar[bool] = (
-        True  # whether a call with a key runs in one, unless it waits for strangers
-    )
+    # Whether a call with a key runs in one, unless it waits for servers of others.
+    is_one_transaction: ClassVar[bool] = True
     claim: idempotency.Claim | None = None
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
@@ -54,9 +68,9 @@ class JsonView(APIView):
             # Called in the method's place, once the `initial` of subclasses is done, too.
             setattr(self, method, partial(idempotency.answer_once, self, handler))
 
+    @abstractmethod
     def key_owner(self) -> str:
         """Whose the keys are: an installation's, a person's."""
-        raise NotImplementedError
 
     def has_foreign_path(self) -> bool:
         """Whether the path names a thing of others. Such a call looks at no key."""
@@ -74,10 +88,3 @@ class JsonView(APIView):
         if self.claim:
             request = cast(idempotency.ApiRequest, self.request)
             idempotency.keep(self.claim, response, request, needs=self.needs())
-
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        response = super().finalize_response(request, response, *args, **kwargs)
-        if deprecation := self.deprecations.get(request.method or ""):
-            for name, value in deprecation.headers.items():
-                response[name] = value
-        return response

@@ -16,7 +16,7 @@ from common.errors import NotFound, ServiceError
 from common.ids import parse_id
 from common.rest.idempotency import owner_of
 from common.rest.schema import problem
-from common.rest.views import JsonView
+from common.rest.views import KeyedView
 from common.web.limits.person_limits import count_request
 from developers.api.serializers.responses import AppId, renamed
 from marketplace.access import require_role
@@ -28,14 +28,13 @@ NO_STORE = {"Cache-Control": "no-store"}
 NOT_INSTALLED = problem("The app is not installed on your sandbox.")
 
 
-class DeveloperView(JsonView):
+class DeveloperView(KeyedView):
     """A call with a developer's JWT or token. Problems that a service finds go out under the API's names."""
 
     authentication_classes = [DeveloperAuthentication]
     permission_classes = [IsDeveloper, HasTokenRight]
     path_fields = {"app_id": AppId()}
     is_limited = True
-    takes_keys = True
     token_rights: ClassVar[Mapping[str, TokenRight]] = {}  # by method, what a developer token needs
     app_roles: ClassVar[
         Mapping[str, AppRole]
