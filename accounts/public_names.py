@@ -53,10 +53,10 @@ def check_public_name(name: str) -> None:
         raise ValueError(f"{name} is reserved for the platform itself. Choose another name.")
 
 
-def check_no_address(name: str) -> None:
+def check_no_address(name: str, *, what: str = "a name") -> None:
     """Raise `ValueError` for a name that holds the address of a page. Of a product, mails to strangers show the name."""
     if found := _ADDRESS.search(unicodedata.normalize("NFKC", name)):
-        raise ValueError(f"Enter a name without the address of a page: leave out {found[0]}.")
+        raise ValueError(f"Enter {what} without the address of a page: leave out {found[0]}.")
 
 
 def _names_platform(name: str) -> bool:

@@ -1,4 +1,5 @@
-"""What merchants are asked for since an approval that widened an app's reach (contract, section 2, "Reach").
+"""What merchants are asked for since an approval that widened an app's reach (contract, section 2, "Reach"), or that says of their data
+what they haven't agreed to (section 22).
 
 The scopes that an approval added are asked for on the same page; `installations` knows those.
 """
@@ -16,20 +17,42 @@ from common.db.compiled import AmongIds, Compiled, Param
 from extensions.in_store.capabilities import Capability, capabilities_of
 from extensions.models import ReachRequest
 from installations.models import RECONSENT_REST, Installation, is_in_release
+from marketplace.data_terms import DataTerms
 
 
-def requested_capabilities(installation: Installation) -> list[Capability]:
-    """What the current version would add to this store after its merchant's yes. At most one query."""
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """What a store is asked for besides scopes: what the version that it runs would add after a yes, and where its data goes (None: it
+    isn't asked about that).
+    """
+
+    capabilities: list[Capability]
+    data: DataTerms | None
+
+    def __bool__(self) -> bool:
+        return bool(self.capabilities or self.data)
+
+
+def requested(installation: Installation) -> Requested:
+    """At most one query."""
     if not installation.is_behind:
-        return []
+        return Requested([], None)
     rows = ReachRequest.objects.filter(
         version=installation.agreed_version_id, in_release=installation.is_in_release
     )
-    found = []
-    for row in rows.select_related("definition"):
-        row.definition.content = row.content
-        found.append(row.definition)
-    return capabilities_of(found)
+    return requested_by(rows.select_related("definition"))
+
+
+def requested_by(rows: Iterable[ReachRequest]) -> Requested:
+    """Of the rows of one store, with their definitions."""
+    found, data = [], None
+    for row in rows:
+        if row.definition is None:
+            data = DataTerms(**row.content)
+        else:
+            row.definition.content = row.content
+            found.append(row.definition)
+    return Requested(capabilities_of(found), data)
 
 
 @dataclass(frozen=True, slots=True)

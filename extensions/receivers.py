@@ -9,11 +9,11 @@ from django.dispatch import receiver
 
 from extensions.hooks import breaker
 from extensions.hooks.ledger import erase_customer
-from extensions.models import ExtensionState, ReachRequest, StorefrontCost
+from extensions.models import ExtensionState, StorefrontCost
 from extensions.releases import health
 from extensions.services.notices import note_requests
 from extensions.services.placements import remove_all_of
-from extensions.services.releases import keep_approved, update_live
+from extensions.services.releases import keep_approved, update_live, versions_kept
 from extensions.services.scripts import watch_approved
 from installations.models import Installation
 from installations.signals import (
@@ -65,7 +65,7 @@ def run_what_was_agreed_to(installation: Installation, **_: Any) -> None:
 
 @receiver(versions_that_ask)
 def find_versions_that_ask(app: App, **_: Any) -> set[tuple[UUID, bool]]:
-    return set(ReachRequest.objects.filter(version__app=app).values_list("version_id", "in_release"))
+    return versions_kept(app)
 
 
 @receiver(release_moved)

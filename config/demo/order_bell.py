@@ -132,6 +132,7 @@ def _create(developer: User, addresses: dict[str, Any]) -> App:
         "long_description": LONG_DESCRIPTION,
         "support_url": "help@bell.example.com",
         "privacy_url": "https://bell.example.com/privacy",
+        "data_countries": ["DE"],
     }
     return update_app(app=app, changes=changes)
 

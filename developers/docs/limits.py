@@ -30,7 +30,7 @@ from extensions.manifest import problems, values
 from extensions.schemas import references
 from installations import limits as api_limits
 from installations.services import authorization
-from marketplace import rules
+from marketplace import data_terms, rules
 from marketplace.services import apps, pictures
 from marketplace.services.members import MEMBERS
 from stores import hookpoints
@@ -187,6 +187,7 @@ def _apps() -> list[Limit]:
         Limit("A check", duration(runs.LONGEST), "the other rules count as not tried"),
         Limit("Test stores at a time, for each developer", str(test_stores.MOST_AT_A_TIME), "409"),
         Limit("A test store", f"{duration(test_stores.SHORTEST)} to {duration(test_stores.LONGEST)}, {duration(test_stores.USUAL)} if not given", "deleted"),
+        Limit("Where the data goes", f"{data_terms.MAX_COUNTRIES} countries, 0 to {data_terms.MAX_DAYS:,} days, {data_terms.MAX_PROCESSORS} characters about other processors", "400"),
         Limit("Screenshots", str(rules.MAX_SCREENSHOTS), "400"),
         Limit("A picture", f"{size(pictures.MAX_BYTES)}, {pictures.MAX_PIXELS // 1_000_000} megapixels", "400"),
         Limit("How to test, scope reason", f"{rules.REMARKS['how_to_test']:,} and {rules.REMARKS['scope_reason']:,} characters", "400"),

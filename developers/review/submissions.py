@@ -69,6 +69,13 @@ class SubmittedContent:
         return differences(self.before, self.fields, self.developer)
 
     @property
+    def asks_about_data(self) -> bool:
+        """Whether stores are asked to agree to where their data goes."""
+        if self.before is None or self.fields is None:
+            return False
+        return self.fields.data_terms.asks_beyond(self.before.data_terms)
+
+    @property
     def screenshot_paths(self) -> list[str]:
         return [picture_path(each) for each in self.fields.screenshot_ids] if self.fields else []
 

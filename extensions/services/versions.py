@@ -1,4 +1,4 @@
-"""Putting an earlier approved version back, with its manifest (contract, section 2, "Reach")."""
+"""Putting an earlier approved version back, with its manifest (contract, sections 2, "Reach", and 22)."""
 
 from datetime import datetime
 
@@ -11,6 +11,7 @@ from common.errors import Coded, Conflict
 from extensions.manifest.reach import added_reach
 from extensions.queries import approved_manifest
 from extensions.services.manifests import check_manifest, replace_manifest
+from extensions.services.releases import data_agreed_to
 from marketplace.access import require_role
 from marketplace.models import App, AppVersion
 from marketplace.services import versions
@@ -43,9 +44,12 @@ def why_not_restored(app: App, version: AppVersion) -> str:
     if reason := versions.why_not(app, version):
         return reason
     added = added_reach(approved_manifest(app.approved_version), approved_manifest(version))
-    if not added:
+    named = [f"{each.type.label.lower()} {each.key}" for each in added]
+    if any(version.data_terms.asks_beyond(each) for each in data_agreed_to(app)):
+        named.append("where their data goes")
+    if not named:
         return ""
-    names = ", ".join(f"{each.type.label.lower()} {each.key}" for each in added)
+    names = ", ".join(named)
     return Coded(
         f"Version {version.version} adds to what stores agreed to: {names}. Submit it for review instead.",
         code="version_adds_reach",

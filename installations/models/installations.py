@@ -329,6 +329,15 @@ class Installation(models.Model):
         """
         return in_order(set(self.missing_scopes) - set(self.left_out_scopes))
 
+    @property
+    def asks_about_data(self) -> bool:
+        """Whether its version says of the store's data what its merchant hasn't agreed to."""
+        if not self.is_behind:
+            return False
+        assert self.runs is not None
+        assert self.agreed_version is not None
+        return self.runs.data_terms.asks_beyond(self.agreed_version.data_terms)
+
     def rests_after_decline(self, at: datetime) -> bool:
         """Whether the merchant declined so recently that no banner asks again."""
         return self.reconsent_declined_at is not None and self.reconsent_declined_at > at - RECONSENT_REST

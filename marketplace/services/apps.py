@@ -31,6 +31,7 @@ from marketplace.signals import app_deleted, app_updated
 
 TRIMMED = (
     "name", "description", "redirect_url", "webhook_url", "long_description", "support_url", "privacy_url",
+    "data_processors",
 )  # fmt: skip
 
 
@@ -66,6 +67,9 @@ def create_app(
     long_description: str = "",
     support_url: str = "",
     privacy_url: str = "",
+    data_countries: Sequence[str] = (),
+    data_retention_days: int | None = None,
+    data_processors: str = "",
     now: datetime | None = None,
 ) -> IssuedApp:
     """Register an app as a draft. Raises `Invalid`, `SlugTaken`, `NotAllowed` until the address is confirmed, and `Conflict` for a developer who
@@ -77,10 +81,12 @@ def create_app(
             "name": name, "slug": slug, "description": description, "category": category, "scopes": scopes,
             "redirect_url": redirect_url, "webhook_url": webhook_url, "webhook_events": webhook_events,
             "version": version, "long_description": long_description, "support_url": support_url,
-            "privacy_url": privacy_url,
+            "privacy_url": privacy_url, "data_countries": data_countries,
+            "data_retention_days": data_retention_days, "data_processors": data_processors,
         }
     )  # fmt: skip
     rules.check(fields)
+    _check_days_have_countries(App(), fields)
     _check_reachable(fields["webhook_url"])
     now = now or timezone.now()
     app = App(developer=developer, created_at=now, updated_at=now, **fields)
@@ -111,6 +117,7 @@ def update_app(*, app: App, changes: Mapping[str, Any], now: datetime | None = N
     with transaction.atomic():
         locked = lock_app(app)
         _check_slug_unchanged(locked, changes)
+        _check_days_have_countries(locked, changes)
         reviews.require_editable(locked)
         _apply(locked, changes, now)
     return locked
@@ -192,8 +199,9 @@ def _normalized(fields: Mapping[str, Any]) -> dict[str, Any]:
         values["support_url"] = rules.with_mailto(values["support_url"])
     if "screenshot_alts" in values:
         values["screenshot_alts"] = [text.strip() for text in values["screenshot_alts"]]
-    if "webhook_events" in values:
-        values["webhook_events"] = list(dict.fromkeys(values["webhook_events"]))
+    for name in ("webhook_events", "data_countries"):
+        if name in values:
+            values[name] = list(dict.fromkeys(values[name]))
     return values
 
 
@@ -208,6 +216,19 @@ def _check_reachable(webhook_url: str) -> None:
 def _check_slug_unchanged(app: App, changes: Mapping[str, Any]) -> None:
     if changes.get("slug", app.slug) != app.slug:
         raise Invalid.field("slug", "The slug can't be changed after the app has been created.")
+
+
+def _check_days_have_countries(app: App, changes: Mapping[str, Any]) -> None:
+    """Data is kept somewhere: a number of days needs countries (contract, section 22)."""
+    after = {
+        name: changes.get(name, getattr(app, name)) for name in ("data_countries", "data_retention_days")
+    }
+    if after["data_retention_days"] is None or after["data_countries"]:
+        return
+    if changes.get("data_retention_days") is not None:
+        raise Invalid.field("data_retention_days", "Choose the countries, too, in which the data is kept.")
+    message = "Choose at least one country, or leave out for how many days the data is kept."
+    raise Invalid.field("data_countries", message)
 
 
 def require_room(developer: User) -> None:

@@ -10,7 +10,7 @@ from django.utils.functional import cached_property
 from accounts.models import Business
 from activity.use_in_stores import UseInStores, use_in_stores
 from extensions.in_store.capabilities import Capability, offered_capabilities
-from extensions.reach_requests import requested_capabilities
+from extensions.reach_requests import Requested, requested
 from installations.models import Installation
 from installations.queries import AskedScopes, asked_since
 from marketplace.models import App, AppVersion
@@ -82,13 +82,20 @@ class ConsentPage:
     @property
     def capabilities(self) -> list[Capability]:
         """What an install adds to the store: for an existing installation, only what is new."""
-        if self.existing is None:
-            return offered_capabilities(self.offered)
-        return requested_capabilities(self.existing)
+        return offered_capabilities(self.offered) if self._requested is None else self._requested.capabilities
+
+    @property
+    def asks_about_data(self) -> bool:
+        """Whether the store of an existing installation hasn't agreed yet to where its data goes."""
+        return self._requested is not None and self._requested.data is not None
+
+    @property
+    def is_about_data_alone(self) -> bool:
+        return self.asks_about_data and not self.added and not self.capabilities
 
     @property
     def asks_for_more(self) -> bool:
-        return bool(self.added or self.capabilities)
+        return bool(self.added or self.capabilities or self.asks_about_data)
 
     @property
     def reason(self) -> str:
@@ -118,6 +125,10 @@ class ConsentPage:
         """The requested scopes that the app doesn't have yet, each with the version since which it asks for it."""
         since = self._asked.since
         return [(SCOPES[name], version) for name, version in since.items() if name in self.scopes]
+
+    @cached_property
+    def _requested(self) -> Requested | None:
+        return requested(self.existing) if self.existing else None
 
     @cached_property
     def _asked(self) -> AskedScopes:

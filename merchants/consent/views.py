@@ -381,10 +381,10 @@ def _answer(request: MerchantRequest, question: PermissionRequest) -> HttpRespon
                 scopes=question.scopes,
                 version=installation.runs,
             )
-            messages.success(request, f"Approved. {name} can use its new permissions now.")
+            messages.success(request, question.approved.format(name=name))
         else:
             decline_scopes(installation=installation, user=request.user)
-            messages.success(request, f"Declined. {name} keeps its current permissions.")
+            messages.success(request, question.declined.format(name=name))
     except ServiceError as error:  # uninstalled, or another version approved, since the page was opened
         messages.error(request, error.message)
     return redirect("merchants:installation", installation.pk)

@@ -67,14 +67,14 @@ NAMING_SCOPES = (
 
 @register.inclusion_tag("merchants/installed/history_item.html")
 def history_item(entry: HistoryEntry) -> dict[str, Any]:
-    kind, icon_name, words = HISTORY_DESCRIPTIONS[HistoryKind(entry.kind)]
+    kind, icon_name, words = _description(entry)
     return {"entry": entry, "kind": kind, "icon_name": icon_name, "words": words, "sentences": _named(entry)}
 
 
 @register.inclusion_tag("merchants/news_item.html")
 def news_item(entry: HistoryEntry) -> dict[str, Any]:
     """An entry of an app's history among those of other apps."""
-    kind, icon_name, words = HISTORY_DESCRIPTIONS[HistoryKind(entry.kind)]
+    kind, icon_name, words = _description(entry)
     installation = entry.installation
     name = installation.app_fields.name
     page, link = ("installation", "View app") if installation.is_active else ("receipt", "View receipt")
@@ -88,6 +88,13 @@ def news_item(entry: HistoryEntry) -> dict[str, Any]:
         "link": link,
         "address": reverse(f"merchants:{page}", args=[installation.pk]),
     }
+
+
+def _description(entry: HistoryEntry) -> tuple[str, str, str]:
+    kind, icon_name, words = HISTORY_DESCRIPTIONS[HistoryKind(entry.kind)]
+    if entry.kind == HistoryKind.DECLINED and entry.note:  # more than permissions, or none
+        words = "Declined what a new version changes"
+    return kind, icon_name, words
 
 
 def _named(entry: HistoryEntry) -> list[str]:

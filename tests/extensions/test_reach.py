@@ -15,7 +15,7 @@ from extensions.manifest.content import definitions_in
 from extensions.manifest.reach import added_reach
 from extensions.models import LiveDefinition, ReachRequest
 from extensions.queries import extensions_on
-from extensions.reach_requests import open_requests, requested_capabilities
+from extensions.reach_requests import open_requests, requested
 from extensions.services.manifests import save_manifest
 from installations.models import Installation
 from installations.services import approve_scopes
@@ -234,7 +234,7 @@ def test_added_pin_is_not_shown(shop: Business, app: App) -> None:
     assert "pinned" not in shown.detail
     save(app, {"embeds": [script()]})
     assert "integrity" not in running(shop)["counter"]
-    assert not requested_capabilities(install)
+    assert not requested(install)
 
 
 def test_upgrade_keeps_the_pins_and_corners_that_run(shop: Business, app: App) -> None:

@@ -162,6 +162,7 @@ def _app(made: MadeApp, developer: User, now: datetime, number: int) -> App:
         scopes=made.scopes.split(), description=made.description, long_description=made.more,
         redirect_url=settings.BASE_URL + NO_SERVER if made.releases else f"https://{made.slug}.example/callback",
         privacy_url=f"https://{made.slug}.example/privacy", support_url=f"mailto:help@{made.slug}.example",
+        data_countries=["DE", "IE"] if made.releases else [], data_retention_days=90 if made.releases else None,
         client_secret=new_client_secret(), created_at=created_at, updated_at=created_at,
     )  # fmt: skip
     app.icon = _picture(app, made.slug, 256, 256, created_at)

@@ -91,6 +91,14 @@ class AppSerializer(ApiSerializer):
     longDescription = TextOrNull("For the listing, in Markdown.", "**Stars** for regulars.")
     supportUrl = TextOrNull("Where merchants get help.", "mailto:help@stars.example.com")
     privacyUrl = TextOrNull("The privacy policy.", "https://stars.example.com/privacy")
+    dataCountries = StringList("Where the data of stores goes: codes of ISO 3166-1.", ["DE", "FR"])
+    dataRetentionDays = Integer(
+        "For how long it is kept; null for as long as the app is installed.",
+        30,
+        min_value=0,
+        allow_null=True,
+    )
+    dataProcessors = Text("Who else processes it.", "Mailer Ltd.")
     liveSaves = Boolean("Whether saves that widen nothing run in production at once.", True)
     sessionTokenAlg = Choice(SessionTokenAlg.values, "How session tokens are signed.", "HS256")
     role = RoleOf(AppRole.choices, "Your role on the app.", "OWNER")
@@ -259,6 +267,9 @@ API_NAMES: Final = {
     "long_description": "longDescription",
     "support_url": "supportUrl",
     "privacy_url": "privacyUrl",
+    "data_countries": "dataCountries",
+    "data_retention_days": "dataRetentionDays",
+    "data_processors": "dataProcessors",
     "how_to_test": "howToTest",
     "scope_reason": "scopeReason",
 }

@@ -7,6 +7,7 @@ from uuid import UUID
 from django import forms
 from django.shortcuts import resolve_url
 
+from common.countries import names
 from common.files.pictures import Decoded
 from common.web.forms.edits import SHOWN, EditForm
 from common.web.forms.pictures import PictureField, PicturesField
@@ -14,6 +15,7 @@ from common.web.forms.texts import Lines
 from common.web.forms.widgets import CheckboxLines
 from developers.portal.forms import AppForm, address, event_group, text, validator
 from marketplace import rules
+from marketplace.data_terms import MAX_COUNTRIES, MAX_DAYS, MAX_PROCESSORS
 from marketplace.models import App
 from marketplace.scopes import NAMEABLE_EVENTS
 from marketplace.services.pictures import MAX_BYTES, decode
@@ -97,6 +99,30 @@ class EditAppForm(AppForm, EditForm):
         label="Privacy policy",
         required=False,
         help_text="A link to what your app does with the data of a store.",
+    )
+    data_countries = forms.MultipleChoiceField(
+        choices=sorted(names().items(), key=lambda item: item[1]),
+        validators=[validator(rules.data_countries)],
+        widget=CheckboxLines,
+        label="Countries in which you keep data of stores",
+        required=False,
+        help_text=f"Those of your servers, backups and of others who process it for you. At most {MAX_COUNTRIES}. Merchants read them.",
+    )
+    data_retention_days = forms.IntegerField(
+        min_value=0,
+        max_value=MAX_DAYS,
+        required=False,
+        widget=forms.NumberInput({"autocomplete": "off"}),
+        label="Days for which you keep it",
+        help_text="0 if you keep nothing. Empty: as long as the app is installed.",
+    )
+    data_processors = text(
+        rules.data_processors,
+        "",
+        required=False,
+        max_length=MAX_PROCESSORS,
+        label="Others who process it",
+        help_text="Companies that process data of stores for you, such as your mail service. No links.",
     )
     icon = PictureField(
         decode=decode,
@@ -188,6 +214,6 @@ def _alt(picture_id: str) -> str:
 def _initial(app: App) -> dict[str, Any]:
     fields = (
         "name", "description", "category", "scopes", "redirect_url", "webhook_url", "version", "webhook_events",
-        "long_description", "privacy_url",
+        "long_description", "privacy_url", "data_countries", "data_retention_days", "data_processors",
     )  # fmt: skip
     return {field: getattr(app, field) for field in fields} | {"support_url": app.support_words}

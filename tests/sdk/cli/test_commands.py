@@ -321,3 +321,16 @@ def test_failed_submit_says_what_is_wrong(run: Run, signed_in: str, dana: User) 
     record = json.loads(as_json.out)
     assert (as_json.status, record["statusCode"]) == (1, 400)
     assert "redirectUrl" in [each["field"] for each in record["details"]]
+
+
+def test_submit_names_missing_countries_and_submits(run: Run, signed_in: str, dana: User) -> None:
+    """Nothing is refused for it, and an app that reads nothing about people isn't asked."""
+    said = "doesn't say where the data goes (dataCountries)"
+    for slug, scopes, countries, is_named in (
+        ("ring", ["read_orders"], [], True),
+        ("rate", ["read_reviews"], ["DE"], False),
+        ("list", ["read_products"], [], False),
+    ):
+        factories.app(dana, slug=slug, scopes=scopes, data_countries=countries)
+        outcome = run("submit", "--app", slug)
+        assert (outcome.status, said in outcome.out, "is submitted" in outcome.out) == (0, is_named, True)
