@@ -299,7 +299,9 @@ def test_deprecated_calls_are_shown_with_the_stores_that_make_them(
     assert "Deprecated calls" not in words_of(page)
 
     ends = Deprecation(
-        since=timezone.now(), end=datetime(2027, 6, 1, tzinfo=UTC), instead="Use `GET /app-api/goods`."
+        since=datetime(2026, 6, 1, tzinfo=UTC),
+        end=datetime(2027, 6, 1, tzinfo=UTC),
+        instead="Use `GET /app-api/goods`.",
     )
     monkeypatch.setattr(ProductList, "deprecations", {"GET": ends})
     other = factories.installation(factories.app(sam), Business.objects.sandbox_of(sam))
