@@ -24,7 +24,7 @@ const server = createServer(async (request, response) => {
 });
 await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
 const address = `http://127.0.0.1:${server.address().port}/webhooks`;
-const fails = (promise, status) => assert.rejects(promise, (error) => error.status === status);
+const fails = (promise, status) => assert.rejects(promise, (error) => error.statusCode === status);
 
 // Installing
 

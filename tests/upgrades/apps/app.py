@@ -48,7 +48,7 @@ def fails(call: Callable[[], object], status: int) -> None:
     try:
         call()
     except sdk.ApiError as error:
-        found = error.status
+        found = error.status_code
     assert found == status, found
 
 
