@@ -33,7 +33,7 @@ from tests.pages import signed_in
 from tests.ports import free_port
 from tests.sdk.node_tools import node_version
 from tests.waiting import wait_until
-from tests.webhooks.helpers import drain
+from tests.webhooks.helpers import drain, wait_for_feed
 from tools.contract_changes import FOLDER, newest
 from tools.released_tree import check_out
 from webhooks.enums import DeliveryStatus
@@ -95,6 +95,7 @@ def paths(release: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.spec(SECTION, "The SDKs of the release before work with the new server")
 @pytest.mark.parametrize("language", ["python", pytest.param("node", marks=needs_node)])
 def test_each_call_of_the_released_sdk(
@@ -117,6 +118,9 @@ def test_each_call_of_the_released_sdk(
             consent, {"answer": "install", "scopes": " ".join(app.scopes), "version": ""}
         )
         print(answer["Location"], file=process.stdin, flush=True)
+        assert process.stdout.readline() == "feed\n", "see its traceback"
+        wait_for_feed()
+        print(file=process.stdin, flush=True)
         assert process.stdout.read() == "done\n", "see its traceback"
 
 

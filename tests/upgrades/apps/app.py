@@ -1,12 +1,12 @@
 """An app with the SDK for Python of a release: it is installed, makes each of the SDK's calls once, and answers what it is sent.
 
 Its whole environment is in one JSON object on standard input; then comes the address to which the consent page sent the browser. It
-prints the address of the consent page, and at the end `done`. Whatever isn't as the release says ends it with an error.
+prints the address of the consent page, `feed` when it wants the feed to show what happened, and at the end `done`. Whatever isn't as the
+release says ends it with an error.
 """
 
 import json
 import sys
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -106,10 +106,9 @@ assert client.dashboard(days=7)["totalOrders"] == 1
 assert client.pages().data[0]["slug"] == "about"
 assert "We roast" in client.page_by_slug("about")["content"]
 
+print("feed", flush=True)  # which shows events a moment after they were written
+sys.stdin.readline()
 feed = client.events(limit=1)
-while not feed["data"]:  # it shows events a moment after they were written
-    time.sleep(2)
-    feed = client.events(limit=1)
 assert [each["event"] for each in feed["data"]] == ["order.created"]
 rest = client.reconcile(feed["nextCursor"], only=["order.status_changed"])
 assert [each["data"]["status"] for each in rest] == ["CONFIRMED"]
@@ -129,7 +128,7 @@ tried = client.test_webhook(made["id"])
 assert (tried["success"], tried["httpStatus"]) == (True, 200), tried
 assert [event.event for event in got] == ["webhook.test"]
 client.set_order_status(order["id"], "CANCELLED")
-(delivery,) = client.deliveries(made["id"]).data
+(delivery,) = client.deliveries(made["id"], status="PENDING").data
 assert client.delivery(made["id"], delivery["id"])["attempts"] == []
 assert client.redeliver(made["id"], delivery["id"])["id"] == delivery["id"]
 assert client.recover(made["id"], since=datetime.now(UTC) - timedelta(hours=1)) == 0
