@@ -1,5 +1,5 @@
-"""What merchants are asked for since an approval that widened an app's reach (contract, section 2, "Reach"), or that says of their data
-what they haven't agreed to (section 22).
+"""What merchants are asked for since an approval that widened an app's reach (contract, section 2, "Reach"), or that keeps their data in
+other ways than they agreed to (section 22).
 
 The scopes that an approval added are asked for on the same page; `installations` knows those.
 """

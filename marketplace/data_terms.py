@@ -28,7 +28,7 @@ class DataTerms:
     def asks_beyond(self, agreed: "DataTerms") -> bool:
         """Whether stores that agreed to other terms have to be asked: for a country more, a longer time or other processors.
 
-        Nobody is asked where the developer says something for the first time.
+        No store is asked where the developer says something for the first time.
         """
         if agreed.countries and (set(self.countries) - set(agreed.countries) or self._is_longer(agreed)):
             return True

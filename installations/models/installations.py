@@ -331,7 +331,7 @@ class Installation(models.Model):
 
     @property
     def asks_about_data(self) -> bool:
-        """Whether its version says of the store's data what its merchant hasn't agreed to."""
+        """Whether its version keeps the store's data in other ways than its merchant agreed to."""
         if not self.is_behind:
             return False
         assert self.runs is not None

@@ -1,5 +1,5 @@
 """Schemathesis against the live service: every endpoint of the document, with real tokens and ids, all checks on. And every endpoint of the
-newest release's document, by the checks of what comes back.
+newest release's document, by the checks of responses.
 
 Without more it stops after `SECONDS`, which is for CI. `CONTRACT_CASES` says instead how many cases there are for
 each endpoint and phase: 200 make thousands.

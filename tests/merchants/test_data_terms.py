@@ -141,7 +141,7 @@ def test_first_word_about_data_asks_nobody(browser: Client, dana: User, shop: Bu
     assert "Germany and United States" in question(browser, install), "the first word counts as agreed"
 
 
-@pytest.mark.spec(SECTION, "Not now stands in the history")
+@pytest.mark.spec(SECTION, "Not now is written into the history")
 def test_no_is_written_down_and_a_yes_ends_the_question(
     browser: Client, stars: App, install: Installation, dana: User
 ) -> None:
