@@ -302,5 +302,6 @@ if __name__ == "__main__":
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    os.environ.setdefault("DEBUG", "1")  # a new clone has no keys
     django.setup()
     main()
