@@ -110,10 +110,11 @@ class HookCalls:
                 )
             else:
                 pending = begin(request.point, hook.url, composed, seconds=seconds)
-            under_way[hook.key] = hook, admission, seconds, composed.body, pending
+            under_way[hook.key] = hook, admission, seconds, composed, pending
         for key, (hook, admission, seconds, sent, pending) in under_way.items():
             call = self._result(hook, pending, seconds, now)
-            call.request_body, call.by_listener = sent, hook.app_id in listening
+            call.id, call.request_body = sent.call_id, sent.body
+            call.by_listener = hook.app_id in listening
             self._made.append((call, admission, seconds))
             calls[key] = call
         return [calls[hook.key] for hook in hooks]

@@ -44,6 +44,7 @@ def record(request: HookRequest, calls: Sequence[Call]) -> None:
 
 def _row(request: HookRequest, call: Call) -> HookCall:
     return HookCall(
+        id=call.id,
         installation_id=call.hook.installation_id,
         definition_id=call.hook.definition_id,
         hook_point=request.point,

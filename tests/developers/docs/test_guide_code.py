@@ -13,7 +13,7 @@ import pytest
 from developers.docs import guides
 from extensions.manifest.problems import problems_of_manifest
 from tests.developers.docs.guide_code import code
-from webhooks.messages.signing import hook_signature_headers
+from webhooks.messages.signing import own_signature_headers
 
 SECRET, BODY = (
     "whsec_test_c2VjcmV0IG9mIDMyIGJ5dGVzIGZvciB0ZXN0cw==",
@@ -22,7 +22,7 @@ SECRET, BODY = (
 
 
 def sign(secret: str, timestamp: int, body: bytes) -> str:
-    return hook_signature_headers(secret, timestamp, body)["X-Webhook-Signature"]
+    return own_signature_headers(secret, timestamp, body)["X-Webhook-Signature"]
 
 
 def cases() -> list[tuple[str, str, bytes, bool]]:
