@@ -1,5 +1,14 @@
 import { test } from "node:test";
-import { AppClient, HookRouter, listener, WebhookRouter, type WebhookEvent, type types } from "extension-platform-node";
+import {
+  AppClient,
+  HookRouter,
+  listener,
+  readSessionToken,
+  readStorefrontToken,
+  WebhookRouter,
+  type WebhookEvent,
+  type types,
+} from "extension-platform-node";
 import { openStore, skip, waits } from "extension-platform-node/testing";
 
 const webhooks = new WebhookRouter();
@@ -62,3 +71,11 @@ test("on a store", { skip }, async (t) => {
   const seconds: number[] = waits(delivery);
   console.log(first, seconds, delivery.tries); // mistake
 });
+
+export async function look(token: string) {
+  const baseUrl = "https://platform.example.com";
+  const person = await readSessionToken(token, { clientId: "c", baseUrl });
+  const store = await readStorefrontToken(token, { clientId: "c", secret: (id) => (id ? "whsec_x" : null), baseUrl });
+  await readSessionToken(token, { clientId: "c" }); // mistake: neither a secret nor an address
+  return [person.userId, store.businessId, store.userId]; // mistake: it names nobody
+}
