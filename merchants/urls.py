@@ -70,6 +70,7 @@ page_editor_pages = [
     path("<str:page_id>/edit/", page_editor.editor, name="page_editor"),
     path("<str:page_id>/text/", page_editor.preview_text, name="preview_text"),
     path("<str:page_id>/undo/", page_editor.undo, name="page_undo"),
+    path("<str:page_id>/session-tokens/", page_editor.session_tokens, name="block_tokens"),
     path("<str:page_id>/blocks/", page_editor.add_block, name="add_block"),
     path("<str:page_id>/blocks/<str:placement_id>/", page_editor.save_block, name="save_block"),
     path("<str:page_id>/blocks/<str:placement_id>/preview/", page_editor.preview_block, name="preview_block"),

@@ -32,6 +32,7 @@ class ShopperCart:
         self._business = business
         key = request.COOKIES.get(settings.CART_COOKIE_NAME, "")
         known = queries.carts_of_key(digest(key)) if KEY.fullmatch(key) else []
+        self._is_known = bool(known)
         self._cart = next((cart for cart in known if cart.business_id == business.pk), None)
         # A key that no cart has may have been planted by someone who wants to know what is in the cart later.
         self._key = key if known else secrets.token_urlsafe(24)
@@ -41,6 +42,11 @@ class ShopperCart:
     def digest(self) -> str:
         """Of the key that the browser has, or gets with the first change."""
         return digest(self._key)
+
+    @property
+    def session(self) -> str | None:
+        """The digest of a key that the browser has had; None for a shopper who changed no cart yet."""
+        return self.digest if self._is_known else None
 
     @property
     def count(self) -> int:

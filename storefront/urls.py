@@ -17,6 +17,7 @@ urlpatterns = [
     path("app-costs/", reports.app_costs, name="app_costs"),
     path("checkout/", checkout.checkout, name="checkout"),
     path("visit/", reports.visit, name="visit"),
+    path("session-tokens/", reports.session_tokens, name="session_tokens"),
     path("orders/<str:key>/", orders.order, name="order"),
     path("orders/<str:key>/state/", orders.payment_state, name="payment_state"),
     path("orders/<str:key>/pay/", orders.pay_again, name="pay_again"),

@@ -169,7 +169,8 @@ def _manifest() -> list[Limit]:
         Limit("Levels of a settings schema", str(references.MAX_LEVELS), "400"),
         Limit("Properties of a settings schema", str(references.MAX_PROPERTIES), "400"),
         Limit("Numbers in settings and manifests", "−(2^53−1) to 2^53−1", "400"),
-        Limit("Session token of an admin page", duration(session_tokens.LIFETIME), "your server must refuse it"),
+        Limit("Session token of an admin page, a block or a widget", duration(session_tokens.LIFETIME), "your server must refuse it"),
+        Limit("Requests of a store's page for the session tokens of its blocks and widgets, for each session", f"{session_tokens.BLOCKS_A_MINUTE} in {rate_limits.WINDOW} seconds", "SERVICE_BLOCK_INIT without a token"),
     ]  # fmt: skip
 
 

@@ -19,11 +19,13 @@ from common.ids import parse_id
 from common.web.forms.kept import typed
 from common.web.forms.one_time import pressed_once
 from common.web.forms.pages import done, form_page, refuse, saved
-from common.web.methods import GET_OR_POST
+from common.web.limits.auth_limits import limit
+from common.web.methods import GET_OR_POST, require_safe
 from extensions.in_store.embeds_and_blocks import PlacedBlock, blocks_on, settings_in_force
 from extensions.models import Definition, Placement
 from extensions.schema_forms import SettingsForm, settings_form
 from extensions.services import placements
+from extensions.session_tokens import BLOCKS_A_MINUTE, storefront_tokens
 from installations.models import Installation
 from installations.queries import own_installation
 from merchants.access import MerchantRequest, active_page, merchant_page, own_row
@@ -86,6 +88,14 @@ def editor(request: MerchantRequest, page: SitePage) -> HttpResponse:
     except NotFound:  # removed meanwhile, in another window or with its app
         return redirect("merchants:page_editor", page.pk)
     return _shown(request, page, chosen=chosen, settings=_form(request, chosen))
+
+
+@require_safe
+@own_page
+def session_tokens(request: MerchantRequest, page: SitePage) -> JsonResponse:
+    """For the blocks on the canvas, as a shopper's page gets them: `{"tokens": {slug: token}}`. Query: `app`, once for each app."""
+    limit(request, "editor-session-tokens", key=str(request.user.pk), per_minute=BLOCKS_A_MINUTE)
+    return JsonResponse({"tokens": storefront_tokens(page.business, request.GET.getlist("app"))})
 
 
 @require_POST
