@@ -4,7 +4,7 @@ import { createPublicKey } from "node:crypto";
 
 import { errorFrom, jsonObject, Unreachable } from "./errors.js";
 
-const KEPT = 600_000; // milliseconds until the keys are fetched anew
+const KEPT = 600_000; // milliseconds for which fetched keys are kept
 const REST = 10_000; // milliseconds between two requests for a key that isn't among them
 const RETRY = 1000; // milliseconds after a request that failed
 const TIMEOUT = 5000; // milliseconds

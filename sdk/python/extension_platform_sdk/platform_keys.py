@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 PATH = "/.well-known/jwks.json"
-KEPT = 600.0  # seconds until the keys are fetched anew
+KEPT = 600.0  # seconds for which fetched keys are kept
 REST = 10.0  # seconds between two requests for a key that isn't among them
 RETRY = 1.0  # seconds after a request that failed
 TIMEOUT = 5.0  # seconds
