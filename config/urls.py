@@ -18,6 +18,7 @@ urlpatterns = [
     path("", include("appapi.urls")),
     path("", marketplace.home, name="home"),
     path("theme/", views.theme, name="theme"),
+    path("media/platform/<str:name>", views.brand_part, name="brand_part"),
     path("licenses/", views.licenses, name="licenses"),
     path("search/", search.search_page, name="search"),
     path("_styleguide/", styleguide.styleguide, name="styleguide"),

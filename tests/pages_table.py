@@ -55,6 +55,7 @@ ROWS: Final = [
     Page("home", ANYONE, NOBODY, PUBLIC),
     Page("theme", NOBODY, ANYONE),
     Page("licenses", ANYONE, NOBODY, PUBLIC),
+    Page("brand_part", ANYONE, NOBODY, FETCHED, PUBLIC, NOT_SHOWN),
     Page("search", ANYONE),
     Page("styleguide", ANYONE, ANYONE, PUBLIC, ANY_LENGTH),
     Page("mails", ANYONE, NOBODY, PUBLIC),

@@ -32,7 +32,6 @@ NAME: Final = "Deleted account"
 STORE_NAME: Final = "Deleted store"
 # What signs a person in. A password reset ends or weakens each of these, too (`services.passwords`).
 SIGN_INS: Final[tuple[Any, ...]] = (Session, SignIn, DeveloperToken, DeviceGrant, Authenticator)
-SUBJECT: Final = "Your account at Extension Platform is deleted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,8 @@ def delete_account(*, user: User, now: datetime | None = None) -> None:
         raise Conflict("This account is deleted already.")
     forget_person(person.email, person.pending_email)
     facts = {"base_url": settings.BASE_URL}
-    mail_later(subject=SUBJECT, template="accounts/mail/account_deleted.txt", context=facts, to=person.email)
+    subject = f"Your account at {settings.PLATFORM_NAME} is deleted"
+    mail_later(subject=subject, template="accounts/mail/account_deleted.txt", context=facts, to=person.email)
     _end_sign_ins(person)
     forget(owner_of("person", person.pk))
     _empty(person, now)

@@ -35,7 +35,7 @@ def _write_reset(mail: Mail) -> Letter | None:
     )
     # The link leads to this site, whatever Host the request had.
     return letter(
-        subject="Choose a new password for Extension Platform",
+        subject=f"Choose a new password for {settings.PLATFORM_NAME}",
         to=user.email,
         template="accounts/mail/password_reset.txt",
         context={"base_url": settings.BASE_URL, "link": settings.BASE_URL + path},

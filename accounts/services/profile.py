@@ -75,7 +75,7 @@ def _write_new_email(mail: Mail) -> Letter | None:
     token = signing.dumps([str(user.pk), user.email, user.pending_email], salt=_SALT)
     link = settings.BASE_URL + reverse("accounts:confirm_new_email", args=[token])
     return letter(
-        subject="Confirm your new e-mail address for Extension Platform",
+        subject=f"Confirm your new e-mail address for {settings.PLATFORM_NAME}",
         to=user.pending_email,
         template="accounts/mail/new_email.txt",
         context={"base_url": settings.BASE_URL, "link": link},

@@ -238,7 +238,7 @@ class Roster(Generic[Thing, Row]):
             return None
         name = self.thing_of(row).name
         return letter(
-            subject=f"Invitation to {name} on Extension Platform",
+            subject=f"Invitation to {name} on {settings.PLATFORM_NAME}",
             to=row.email,
             template="accounts/mail/invitation.txt",
             context={

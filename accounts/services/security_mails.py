@@ -10,9 +10,6 @@ from accounts.services.outbox import post
 from accounts.sign_in.origins import Origin, device_name
 from common.mails.letters import letter
 
-SUBJECT = "The security of your account at Extension Platform has changed"
-WRONG_CODES = "Wrong codes were entered for your account at Extension Platform"
-
 
 def mail_security_change(*, user: User, change: str, address: str = "", device: str = "") -> None:
     """Have a worker mail the sentence `change` to its person. `address` and `device` are where the change came from."""
@@ -23,7 +20,8 @@ def mail_security_change(*, user: User, change: str, address: str = "", device: 
         "address": address,
         "device": device,
     }
-    mail_later(subject=SUBJECT, template="accounts/mail/security_change.txt", context=facts, to=user.email)
+    subject = f"The security of your account at {settings.PLATFORM_NAME} has changed"
+    mail_later(subject=subject, template="accounts/mail/security_change.txt", context=facts, to=user.email)
 
 
 def mail_wrong_codes(*, user: User, count: int, origin: Origin) -> None:
@@ -35,7 +33,8 @@ def mail_wrong_codes(*, user: User, count: int, origin: Origin) -> None:
         "address": origin.network,
         "device": device_name(origin.device),
     }
-    mail_later(subject=WRONG_CODES, template="accounts/mail/wrong_codes.txt", context=facts, to=user.email)
+    subject = f"Wrong codes were entered for your account at {settings.PLATFORM_NAME}"
+    mail_later(subject=subject, template="accounts/mail/wrong_codes.txt", context=facts, to=user.email)
 
 
 def mail_later(*, subject: str, template: str, context: dict[str, Any], to: str) -> None:

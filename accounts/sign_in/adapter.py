@@ -149,7 +149,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
         """Passkeys belong to the platform's domain."""
-        return {"id": passkey_domain() or "", "name": "Extension Platform"}
+        return {"id": passkey_domain() or "", "name": settings.PLATFORM_NAME}
 
     def generate_authenticator_name(self, user: User, type: str) -> str:  # noqa: A002  the library's name
         return f"Passkey {Authenticator.objects.filter(user=user, type=type).count() + 1}"

@@ -1,23 +1,25 @@
 """A mail with a text and an HTML body, in the frame of who sends it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
 
+from common import brand
 from common.contacts import mailbox
 from common.languages import ENGLISH, speaking
 from common.mails.parts import MailPart, as_text, blocks, one_line, written
 
-PLATFORM: Final = "Extension Platform"
-
 
 @dataclass(frozen=True, slots=True)
 class LetterFrame:
-    """The sender of the mail. Colors are pairs, for light and for dark; `logo` is the one thing that the HTML body loads."""
+    """The sender of the mail. Colors are pairs, for light and for dark; `logo` is the one thing that the HTML body loads.
+
+    `ground` and `on_ground` are of buttons, for light and for dark; without them, those of `accent`.
+    """
 
     name: str
     url: str
@@ -25,10 +27,24 @@ class LetterFrame:
     logo: str = ""
     note: str = ""
     language: str = ENGLISH
+    ground: str = ""
+    on_ground: str = ""
+
+
+OF_AN_OPERATOR: Final = (
+    "ground",
+    "on_ground",
+)  # left out where they are empty: earlier versions don't know them
 
 
 def platform_frame() -> LetterFrame:
-    return LetterFrame(PLATFORM, settings.BASE_URL)
+    frame = LetterFrame(settings.PLATFORM_NAME, settings.BASE_URL)
+    if logo := brand.logo_path():
+        frame = replace(frame, logo=settings.BASE_URL + logo)
+    if settings.PLATFORM_ACCENT:
+        colors = brand.palette_of(settings.PLATFORM_ACCENT)
+        frame = replace(frame, accent=colors.link, ground=colors.ground, on_ground=colors.text)
+    return frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +77,10 @@ class Letter:
         return mail
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        stored = asdict(self)
+        frame = stored["frame"]
+        stored["frame"] = {name: frame[name] for name in frame if frame[name] or name not in OF_AN_OPERATOR}
+        return stored
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> "Letter":

@@ -78,17 +78,17 @@ def _of_accounts() -> Made:
     origin = {"at": AT, "address": "192.0.2.0", "device": "Firefox on Linux"}
     change = "A developer token was created: continuous integration."
     said: dict[str, tuple[str, dict[str, Any]]] = {
-        "account_deleted": ("Your account at Extension Platform is deleted", {}),
-        "account_exists": ("You already have an account at Extension Platform", {}),
-        "confirm": ("Confirm your e-mail address for Extension Platform", {}),
-        "new_email": ("Confirm your new e-mail address for Extension Platform", {}),
-        "password_reset": ("Choose a new password for Extension Platform", {}),
+        "account_deleted": (f"Your account at {settings.PLATFORM_NAME} is deleted", {}),
+        "account_exists": (f"You already have an account at {settings.PLATFORM_NAME}", {}),
+        "confirm": (f"Confirm your e-mail address for {settings.PLATFORM_NAME}", {}),
+        "new_email": (f"Confirm your new e-mail address for {settings.PLATFORM_NAME}", {}),
+        "password_reset": (f"Choose a new password for {settings.PLATFORM_NAME}", {}),
         "security_change": (
-            "The security of your account at Extension Platform has changed",
+            f"The security of your account at {settings.PLATFORM_NAME} has changed",
             origin | {"change": change},
         ),
         "invitation": (
-            "Invitation to Harbour Bakery on Extension Platform",
+            f"Invitation to Harbour Bakery on {settings.PLATFORM_NAME}",
             {
                 "thing": "store",
                 "name": "Harbour Bakery",

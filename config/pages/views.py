@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from common import brand
 from common.web.errors import error_response, is_api_path
 from common.web.methods import at_no_page, require_safe
 from common.web.own_pages import is_own_page
@@ -57,6 +58,20 @@ def vendored() -> list[dict[str, Any]]:
 @require_safe
 def licenses(request: HttpRequest) -> HttpResponse:
     return render(request, "licenses.html", {"entries": vendored()})
+
+
+@require_safe
+def brand_part(request: HttpRequest, name: str) -> HttpResponse:
+    """The operator's logo, or the sheet with the operator's color. Their names change with their content."""
+    found = brand.part(brand.PATH + name)
+    if found is None:
+        return not_found(request)
+    content, kind = found
+    headers = {
+        "Cache-Control": "public, max-age=31536000, immutable",
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
+    }
+    return HttpResponse(content, content_type=kind, headers=headers)
 
 
 @require_safe

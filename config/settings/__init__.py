@@ -56,7 +56,11 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "builtins": ["common.templatetags.links", "common.templatetags.stamped_forms"],
+            "builtins": [
+                "common.templatetags.links",
+                "common.templatetags.platform",
+                "common.templatetags.stamped_forms",
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -82,7 +86,6 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
-    "TITLE": "Extension Platform",
     "VERSION": VERSION,
     "DESCRIPTION": "What an app may call, what the platform sends it, and how a developer registers apps.\n\nIds are "
     "opaque strings and times ISO 8601 in UTC. Every error has the schema `Error`, except those of `/oauth/token`, which "

@@ -1,7 +1,7 @@
 """Accounts, sign-in and OAuth."""
 
 from config.env.reading import flag
-from config.settings.start import DEBUG
+from config.settings.start import DEBUG, PLATFORM_NAME
 
 AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL = "account_login"
@@ -36,7 +36,7 @@ ACCOUNT_RATE_LIMITS = False
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 900  # seconds after a sign-in or step-up until people are asked again
 MFA_ADAPTER = "accounts.sign_in.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
-MFA_TOTP_ISSUER = "Extension Platform"
+MFA_TOTP_ISSUER = PLATFORM_NAME
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_ALLOW_UNVERIFIED_EMAIL = DEBUG

@@ -5,6 +5,13 @@ from pathlib import Path
 
 from config.cores import cores
 from config.env.addresses import base_url, hosts, local_destinations, public_link, stores_url
+from config.env.brand import (
+    platform_accent,
+    platform_link,
+    platform_logo,
+    platform_name,
+    platform_support,
+)
 from config.env.keys import (
     field_encryption_keys,
     metrics_token,
@@ -34,16 +41,21 @@ STORES_DOMAIN_IS_PUBLIC_SUFFIX = flag("STORES_DOMAIN_IS_PUBLIC_SUFFIX", default=
 ALLOWED_HOSTS = [*hosts(BASE_URL, STORES_URL), *env.list("ALLOWED_HOSTS", default=LOOPBACK if DEBUG else [])]
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
 
+# What the operator calls the platform, and how it looks.
+PLATFORM_NAME = platform_name()
+PLATFORM_LOGO = platform_logo()
+PLATFORM_ACCENT = platform_accent()
+
 # Links of every page's footer: those that the operator has.
 FOOTER_LINKS = [
     (words, link)
-    for words, name in (
-        ("Contact", "CONTACT_URL"),
-        ("Terms", "TERMS_URL"),
-        ("Privacy", "PRIVACY_URL"),
-        ("Status", "STATUS_URL"),
+    for words, link in (
+        ("Contact", platform_support() or public_link("CONTACT_URL")),
+        ("Terms", platform_link("PLATFORM_TERMS_URL") or public_link("TERMS_URL")),
+        ("Privacy", platform_link("PLATFORM_PRIVACY_URL") or public_link("PRIVACY_URL")),
+        ("Status", public_link("STATUS_URL")),
     )
-    if (link := public_link(name))
+    if link
 ]
 
 # Lets webhooks and hooks go to the loopback interface. For the demo and tests.

@@ -53,7 +53,7 @@ def protected_resource(request: HttpRequest) -> JsonResponse:
         "authorization_servers": [settings.BASE_URL],
         "scopes_supported": list(SCOPES),
         "bearer_methods_supported": ["header"],
-        "resource_name": "Extension Platform",
+        "resource_name": settings.PLATFORM_NAME,
         "resource_documentation": _url("docs:index"),
     }
     return JsonResponse(document, headers={"Access-Control-Allow-Origin": "*"})

@@ -22,7 +22,7 @@ from accounts.services.outbox import Later, facts_of, post_later, writes
 from accounts.sign_in.limits import UnaskedMail
 from common.db.rows import for_each
 from common.languages import language_of, speaking
-from common.mails.letters import PLATFORM, Letter, letter
+from common.mails.letters import Letter, letter
 from stores import standing
 from stores.addresses import order_key, store_url
 from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus
@@ -121,7 +121,9 @@ def _write(order: Order, template: str, subject: str | Promise, page_key: str = 
     language = language_of(store.locale)
     with timezone.override(store.timezone), speaking(language):
         who = gettext("%(store)s via %(platform)s")
-        sender = formataddr((who % {"store": " ".join(store.name.split()), "platform": PLATFORM}, address))
+        sender = formataddr(
+            (who % {"store": " ".join(store.name.split()), "platform": settings.PLATFORM_NAME}, address)
+        )
         facts = {
             "order": order,
             "store": store,

@@ -31,7 +31,7 @@ AFTER_FIRST_PAGES = 10.0  # seconds; the documentation is made once the first pa
 _OF_ITS_OWN = "A second demo needs ports and data of its own: PORT=8100 VAR_DIR=/tmp/demo-8100 make demo (the sample app takes the next port)."
 
 BANNER = """
-  Extension Platform runs on {base_url}, its stores on {stores_url}
+  {platform} runs on {base_url}, its stores on {stores_url}
 
     Store              {store}   the merchant's
     Marketplace        {base_url}/marketplace/
@@ -97,6 +97,7 @@ class Command(BaseCommand):
 
     def _banner(self, about_app: str) -> str:
         return BANNER.format(
+            platform=settings.PLATFORM_NAME,
             base_url=settings.BASE_URL,
             stores_url=settings.STORES_URL,
             store=store_url(merchants_shop().slug),

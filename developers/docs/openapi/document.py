@@ -166,6 +166,7 @@ def document() -> Schema:
     """The whole document. It depends on the settings alone, so it is made once."""
     with _MAKING:
         made = Generator(urlconf=settings.ROOT_URLCONF).get_schema(request=None, public=True)
+    made["info"]["title"] = settings.PLATFORM_NAME
     made["servers"] = [{"url": settings.BASE_URL}]
     return cast(Schema, deepcopy(made))
 

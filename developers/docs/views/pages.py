@@ -110,11 +110,11 @@ def changes_feed(request: HttpRequest) -> HttpResponse:
     """Atom: an entry for each release."""
     page = settings.BASE_URL + reverse("docs:changelog")
     feed = Atom1Feed(
-        title="Extension Platform: changes for apps",
+        title=f"{settings.PLATFORM_NAME}: changes for apps",
         link=page,
         description="What has changed for apps.",
         feed_url=settings.BASE_URL + reverse("docs:changelog_feed"),
-        author_name="Extension Platform",
+        author_name=settings.PLATFORM_NAME,
     )
     for release in changelog.releases():
         if release.day:

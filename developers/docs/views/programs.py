@@ -10,7 +10,6 @@ from common.web.methods import require_safe
 from developers.docs import guides
 from developers.docs.views.pages import published
 
-TITLE = "# Extension Platform"
 ABOUT = (
     "> Third-party apps extend merchants' online stores here. An app installs by OAuth 2.0, calls the app API, receives "
     "signed webhooks, and adds blocks, widgets, checkout hooks and admin pages to stores."
@@ -28,7 +27,7 @@ TEXT = "text/plain; charset=utf-8"
 @require_safe
 def llms(request: HttpRequest) -> HttpResponse:
     """A title, and lists of links to the guides as Markdown."""
-    lines = [TITLE, "", ABOUT]
+    lines = [_title(), "", ABOUT]
     for name, part in PARTS.items():
         lines += [
             "",
@@ -44,7 +43,11 @@ def llms(request: HttpRequest) -> HttpResponse:
 def llms_full(request: HttpRequest) -> HttpResponse:
     """All guides in one text."""
     texts = [guides.source(slug).strip() for slug in guides.GUIDES]
-    return published("\n\n".join([TITLE, ABOUT, *texts, ""]).encode(), TEXT)
+    return published("\n\n".join([_title(), ABOUT, *texts, ""]).encode(), TEXT)
+
+
+def _title() -> str:
+    return f"# {settings.PLATFORM_NAME}"
 
 
 def _machine_readable() -> Iterator[str]:
