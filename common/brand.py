@@ -42,8 +42,9 @@ def sheet_path() -> str:
 
 def part(path: str) -> tuple[bytes, str] | None:
     """The content and its type, for either of these paths."""
-    if path == logo_path():
-        return settings.PLATFORM_LOGO.content, settings.PLATFORM_LOGO.content_type
+    logo = settings.PLATFORM_LOGO
+    if logo and path == PATH + logo.name:
+        return logo.content, logo.content_type
     if path == sheet_path():
         return sheet(palette_of(settings.PLATFORM_ACCENT)).encode(), "text/css; charset=utf-8"
     return None

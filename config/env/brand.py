@@ -14,7 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from config.env.addresses import PUBLIC_LINK_SHAPE
 from config.env.reading import env
 
-NAME: Final = "Extension Platform"  # the one place for it: `tools/platform_name.py` refuses it elsewhere
+NAME: Final = "Extension Platform"  # the one place for it: `tools/prose.py` refuses it elsewhere
 LONGEST_NAME: Final = 40  # characters
 LARGEST_LOGO: Final = 64 * 1024  # bytes
 LARGEST_SIDE: Final = 4096  # pixels

@@ -192,7 +192,7 @@ def acme(settings: Any) -> Any:
     return settings
 
 
-@pytest.mark.spec(SPEC, "The logo stands beside the name in the head of pages and mails and on consent pages")
+@pytest.mark.spec(SPEC, "The logo is beside the name in the head of pages and mails and on consent pages")
 def test_logo_and_name_are_in_the_head_of_pages(
     client: Client, db: None, acme: Any, mira: User, shop: Business
 ) -> None:

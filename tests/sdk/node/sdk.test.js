@@ -318,7 +318,10 @@ test("session tokens", async () => {
 
 test("session tokens of the platform's key", async (t) => {
   const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const [known, later, strange] = ["known", "later", "strange"].map((kid) => ({ kid, ...generateKeyPairSync("ed25519") }));
+  const [known, later, strange] = ["known", "later", "strange"].map((kid) => ({
+    kid,
+    ...generateKeyPairSync("ed25519"),
+  }));
   const state = { asked: 0, status: 200, published: [known] };
   const url = await serve(t, (request, response) => {
     state.asked += 1;
@@ -345,7 +348,10 @@ test("session tokens of the platform's key", async (t) => {
   state.status = 200;
   await new Promise((done) => setTimeout(done, 1050));
   const together = await Promise.all([1, 2, 3].map(() => read(made(known))));
-  assert.deepEqual(together.map(({ userId, businessId }) => userId + businessId), ["ub", "ub", "ub"]);
+  assert.deepEqual(
+    together.map(({ userId, businessId }) => userId + businessId),
+    ["ub", "ub", "ub"],
+  );
   assert.equal(state.asked, 2);
   state.published = [later, known];
   for (const token of [made(later), made(strange), made(later)]) {
