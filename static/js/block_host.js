@@ -23,7 +23,7 @@
   const parsed = new Promise((done) => addEventListener("DOMContentLoaded", done));
 
   async function requestTokens() {
-    await parsed;
+    if (document.readyState === "loading") await parsed; // more frames may follow
     const address = document.querySelector("[data-tokens]")?.dataset.tokens;
     if (!address) return {};
     const apps = new Set([...document.querySelectorAll("iframe[data-block]")].map((frame) => frame.dataset.app));

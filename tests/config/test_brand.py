@@ -29,6 +29,7 @@ from config.env.brand import (
     platform_name,
     platform_support,
 )
+from tests.merchants.pages import listed_app
 from tests.pages import signed_in
 from tests.storefront.shopping import STORES_HOST, Shopper
 
@@ -194,15 +195,16 @@ def acme(settings: Any) -> Any:
 
 @pytest.mark.spec(SPEC, "The logo is beside the name in the head of pages and mails and on consent pages")
 def test_logo_and_name_are_in_the_head_of_pages(
-    client: Client, db: None, acme: Any, mira: User, shop: Business
+    client: Client, db: None, acme: Any, mira: User, shop: Business, dana: User
 ) -> None:
+    consent = f"/oauth/authorize?response_type=code&client_id={listed_app(dana, ['read_orders']).client_id}"
     beside = '<img class="logo" src="/media/platform/logo-1.svg" alt=""> <span class="name">Acme &lt;Apps&gt; &amp; Co</span>'
     for browser, path, status in (
         (client, "/", 200),
         (client, "/accounts/login/", 200),
         (client, "/nowhere/", 404),
         (signed_in(mira), "/merchant/", 200),
-        (signed_in(mira), "/oauth/authorize?client_id=x", 400),
+        (signed_in(mira), consent, 200),
     ):
         response = browser.get(path, headers={"accept": "text/html"})
         page = " ".join(response.content.decode().split())

@@ -5,6 +5,7 @@ from typing import Any
 
 import jwt
 import pytest
+import time_machine
 from django.utils import timezone
 
 from accounts.models import Business, User
@@ -108,11 +109,12 @@ def test_session_gets_60_a_minute(shop: Business, stars: Installation) -> None:
     with_cart, another, without = Shopper(shop), Shopper(shop), Shopper(shop)
     for shopper in (with_cart, another):
         shopper.take(bread)
-    for shopper in (with_cart, without):
-        answers = [ask(shopper, "stars").status_code for _ in range(BLOCKS_A_MINUTE + 1)]
-        assert answers == [200] * 60 + [429]
-    assert ask(with_cart, "stars")["Retry-After"].isdecimal()
-    assert ask(another, "stars").status_code == 200
+    with time_machine.travel(timezone.now(), tick=False):  # within one minute
+        for shopper in (with_cart, without):
+            answers = [ask(shopper, "stars").status_code for _ in range(BLOCKS_A_MINUTE + 1)]
+            assert answers == [200] * 60 + [429]
+        assert ask(with_cart, "stars")["Retry-After"].isdecimal()
+        assert ask(another, "stars").status_code == 200
 
 
 @pytest.mark.spec(SPEC, "SERVICE_BLOCK_INIT carries a sessionToken in the page editor, too")
