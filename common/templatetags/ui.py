@@ -23,6 +23,7 @@ from common.web.pagination import PageRequest
 register = template.Library()
 
 SPRITE = "vendor/lucide-1.62.0/sprite.svg"
+AREAS = ("portal", "merchant", "marketplace", "docs")
 HUES = 8  # .hue-0 … in data.css; none near violet, which means "sandbox"
 ICON_OF_KIND = {
     "ok": "check",
@@ -351,6 +352,13 @@ def kilobytes(size: int) -> str:
     if size < 1000:
         return "under 1 kB"
     return f"{size / 1000:,.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:,.1f} MB"
+
+
+@register.filter
+def area(path: str) -> str:
+    """The part of the site that the bar at the top names: `portal`, `merchant`, `marketplace`, `docs`, or empty for others."""
+    first = path[1:].partition("/")[0]
+    return first if first in AREAS else ""
 
 
 @register.filter
