@@ -16,7 +16,7 @@ from django.utils import timezone
 from activity.models import ApiCall, LogGap
 from activity.services.retention import KEPT
 from common import places
-from common.db.compiled import AmongIds, Compiled, Param
+from common.db.compiled import Compiled, EachOfIds, Param
 from common.db.finders import get_or_not_found
 from common.ids import first_id_at, moment_of, parse_id
 from common.places import Work
@@ -28,7 +28,7 @@ from stores.hookpoints import HookPoint
 from webhooks.catalogue import EVENTS
 from webhooks.enums import FAILING, DeliveryStatus
 from webhooks.models import Delivery, Webhook
-from webhooks.queries import delivery_rows
+from webhooks.queries import delivery_rows, of_app_in_order
 
 PAGE: Final = 50
 SEARCHED: Final = 20_000  # calls, for a text
@@ -60,6 +60,11 @@ class ActivityQuery:
 
     def __bool__(self) -> bool:
         return self != ActivityQuery()
+
+    @property
+    def is_narrowed(self) -> bool:
+        """By more than a kind and a beginning."""
+        return bool(self.status or self.endpoint or self.installation or self.until or self.text)
 
 
 class FeedPosition(NamedTuple):
@@ -177,11 +182,11 @@ _COMMON: Final = (
     "pk", "installation__business", "installation__business__name", "installation__is_test", "duration_ms",
 )  # fmt: skip
 _CALLS: Final = Compiled(
-    lambda: ApiCall.objects.filter(AmongIds("id", "ids")).values_list(*_COMMON, *ApiCallRow._fields[5:]),
+    lambda: ApiCall.objects.filter(EachOfIds("id", "ids")).values_list(*_COMMON, *ApiCallRow._fields[5:]),
     prepared_as="activity_calls",
 )
 _HOOK_CALLS: Final = Compiled(
-    lambda: HookCall.objects.filter(AmongIds("id", "ids")).values_list(*_COMMON, *HookRow._fields[5:]),
+    lambda: HookCall.objects.filter(EachOfIds("id", "ids")).values_list(*_COMMON, *HookRow._fields[5:]),
     prepared_as="activity_hook_calls",
 )
 
@@ -270,6 +275,8 @@ def _before(kind: str, at: str, before: FeedPosition | None) -> Q:
 def _calls(
     app: App, filters: ActivityQuery, since: datetime, before: FeedPosition | None, limit: int
 ) -> Iterable[tuple[datetime, UUID]]:
+    if before is None and not filters.is_narrowed:
+        return _NEWEST_CALLS.rows(limit=limit, app=app.pk, since=since)
     rows = ApiCall.objects.filter(_before(API, "at", before), app=app, at__gte=since)
     if filters.installation:
         rows = rows.filter(installation=filters.installation)
@@ -300,6 +307,10 @@ def _hook_calls(
     app: App, filters: ActivityQuery, since: datetime, before: FeedPosition | None, limit: int
 ) -> Iterable[tuple[datetime, UUID]]:
     """One query for each hook, since the index is by hook. An id is made after its call, and leaves out older partitions."""
+    if before is None and not filters.is_narrowed:
+        values = {"since": since, "first": first_id_at(since)}
+        hooks = [pk for pk, _ in _HOOKS.rows(app=app.pk)]
+        return [row for pk in hooks for row in _NEWEST_HOOK_CALLS.rows(limit=limit, definition=pk, **values)]
     rows = HookCall.objects.filter(
         _before(HOOK, "called_at", before), called_at__gte=since, id__gte=first_id_at(since)
     )
@@ -330,6 +341,9 @@ def _deliveries(
     app: App, filters: ActivityQuery, since: datetime, before: FeedPosition | None, limit: int
 ) -> Iterable[tuple[datetime, UUID]]:
     """By id, which begins with the time, to the millisecond: an index has the ids of an app in this order."""
+    if before is None and not filters.is_narrowed:
+        newest = _NEWEST_DELIVERIES.rows(limit=limit, app=app.pk, first=first_id_at(since))
+        return [(moment_of(pk), pk) for (pk,) in newest]
     rows = Delivery.objects.filter(app_id=app.pk, id__gte=first_id_at(since))
     if filters.until:
         rows = rows.filter(id__lt=first_id_at(filters.until))
@@ -387,7 +401,27 @@ _HOOKS: Final = Compiled(
     ),
     prepared_as="activity_hooks",
 )
+_SINCE: Final[Any] = Param("since", DateTimeField())
+_FIRST: Final[Any] = Param("first", UUIDField())
+_NEWEST_CALLS: Final = Compiled(
+    lambda: ApiCall.objects.filter(app=_APP, at__gte=_SINCE).order_by("-at", "-id").values_list("at", "pk"),
+    prepared_as="activity_newest_calls",
+)
+_NEWEST_HOOK_CALLS: Final = Compiled(
+    lambda: (
+        HookCall.objects.filter(
+            definition=Param("definition", UUIDField()), called_at__gte=_SINCE, id__gte=_FIRST
+        )
+        .order_by("-called_at", "-id")
+        .values_list("called_at", "pk")
+    ),
+    prepared_as="activity_newest_hook_calls",
+)
+_NEWEST_DELIVERIES: Final = Compiled(
+    lambda: of_app_in_order(_APP).filter(id__gte=_FIRST).values_list("pk"),
+    prepared_as="activity_newest_deliveries",
+)
 _GAPS: Final = Compiled(
-    lambda: LogGap.objects.filter(app=_APP, until__gte=Param("since", DateTimeField())).order_by("-until"),
+    lambda: LogGap.objects.filter(app=_APP, until__gte=_SINCE).order_by("-until"),
     prepared_as="activity_gaps",
 )

@@ -61,6 +61,16 @@ class AmongIds(Func):
         return self.as_sql(compiler, connection, template=template, arg_joiner=joiner, **context)
 
 
+class EachOfIds(AmongIds):
+    """The same for a table with partitions, whose own id is given: each row is looked up in its partition alone.
+
+    For `= ANY`, PostgreSQL looks for all ids in each partition, and plans anew for each array.
+    """
+
+    template = "%(expressions)s::uuid[]))"
+    arg_joiner = " IN (SELECT unnest("
+
+
 # By column: what Django applies to its values, in order.
 _Converters = dict[int, tuple[Sequence[Callable[..., Any]], Any]]
 

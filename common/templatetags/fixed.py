@@ -21,7 +21,9 @@ from django.utils.translation import get_language
 
 register = template.Library()
 KEPT: Final = 1_000  # parts, of some 2 kB
-MARK: Final = str(uuid4())  # where something else stands at each request. Random, so that no text of a page reads so
+MARK: Final = str(
+    uuid4()
+)  # where something else stands at each request. Random, so that no text of a page reads so
 NODES: Final = ":nodes"  # no name of a variable
 
 
@@ -46,9 +48,7 @@ class FixedNode(Node):
         if not nodes:
             return texts[0]
         with context.push(**dict(zip(self.names, values, strict=True))):
-            rest = [
-                f"{node.render(context)}{text}" for node, text in zip(nodes, texts[1:], strict=True)
-            ]
+            rest = [f"{node.render(context)}{text}" for node, text in zip(nodes, texts[1:], strict=True)]
         return SafeString("".join([texts[0], *rest]))
 
 
@@ -89,7 +89,9 @@ def fixed(parser: Parser, token: Token) -> FixedNode:
     _, part, *bits = token.split_contents()
     values = token_kwargs(bits[1:], parser) if bits[:1] == ["with"] else {}
     if bits and not (values and bits[0] == "with"):
-        raise TemplateSyntaxError('{% fixed "part.html" with name=value … %} has the name of a template, and values.')
+        raise TemplateSyntaxError(
+            '{% fixed "part.html" with name=value … %} has the name of a template, and values.'
+        )
     return FixedNode(parser.compile_filter(part), values)
 
 

@@ -258,6 +258,14 @@ def filter_field(field: BoundField, css: str = "") -> SafeString:
     return format_html(FILTER_FIELD, look, field.id_for_label, field.label, about, field)
 
 
+@register.simple_tag
+def plain_filter_field(field: BoundField, css: str = "") -> SafeString:
+    """The same without help and errors, for a bar whose errors are in the summary above."""
+    return format_html(
+        FILTER_FIELD, f"field {css}".rstrip(), field.id_for_label, field.label, "", field.as_widget()
+    )
+
+
 @register.filter
 def optional(field: BoundField) -> bool:
     """Whether the label marks a field as optional. Checkboxes and radio buttons never are, since none must be pressed, nor

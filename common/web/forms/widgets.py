@@ -70,15 +70,24 @@ def _parts(choice: dict[str, Any]) -> tuple[Any, SafeString, Any]:
 
 
 def _attributes(attrs: dict[str, Any]) -> SafeString:
+    items = tuple(attrs.items())
+    # A text that is safe equals one that somebody typed, and numbers equal others.
+    return _of_texts(items) if all([value.__class__ in (str, bool) for _, value in items]) else _written(items)
+
+
+def _written(items: Iterable[tuple[str, Any]]) -> SafeString:
     return format_html_join(
         "",
         " {}{}",
         (
             (name, "" if value is True else format_html('="{}"', value))
-            for name, value in attrs.items()
+            for name, value in items
             if value is not False
         ),
     )
+
+
+_of_texts = lru_cache(maxsize=1000)(_written)
 
 
 class _Listed(BaseChoiceIterator):

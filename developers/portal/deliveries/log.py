@@ -7,10 +7,11 @@ arrive, and a late page costs as much as the first.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, UUIDField, Value
+from django.db.models import DateTimeField, Exists, OuterRef, Q, QuerySet, Subquery, UUIDField, Value
 from django.db.models.functions import StrIndex
 
 from common.db.compiled import Compiled, Param
@@ -23,7 +24,7 @@ from marketplace.models import App
 from webhooks import catalogue
 from webhooks.enums import FAILING, DeliveryStatus
 from webhooks.models import Attempt, Delivery, Webhook
-from webhooks.queries import DeliveryRow, delivery_rows
+from webhooks.queries import DeliveryRow, delivery_rows, of_app_in_order
 from webhooks.services.deliveries import GIVEN_UP
 
 PAGE: Final = 25
@@ -163,11 +164,19 @@ def failing(app: App, *, since: datetime, most: int) -> list[DeliveryRow]:
 
     Tests are left out, and so is what can't be resent now.
     """
-    # The condition is that of an index of what fails, which has few rows.
-    rows = Delivery.objects.filter(app_id=app.pk).exclude(event_type=catalogue.WEBHOOK_TEST)
-    newest = _created(rows, since, None).order_by("-id").values_list("pk")
-    ids = ids_of_each([newest.filter(status=status).query.sql_with_params() for status in FAILING], most)
+    first = first_id_at(shifted(since, -ABOUT))
+    ids = ids_of_each([each.sql(app=app.pk, since=since, first=first) for each in _FAILING], most)
     return [each for each in delivery_rows(ids) if each.is_sendable]
+
+
+def _failing(status: DeliveryStatus) -> QuerySet[Delivery, Any]:
+    """The condition is that of an index of what fails, which has few rows."""
+    rows = Delivery.objects.filter(app_id=_APP, status=status).exclude(event_type=catalogue.WEBHOOK_TEST)
+    rows = rows.filter(created_at__gte=Param("since", DateTimeField()), id__gte=Param("first", UUIDField()))
+    return rows.order_by("-id").values_list("pk")
+
+
+_FAILING: Final = [Compiled(partial(_failing, status)) for status in FAILING]
 
 
 def last_that_worked(delivery: Delivery) -> Delivery | None:
@@ -227,9 +236,10 @@ def oldest_time_and_installed(app: App) -> tuple[datetime | None, bool]:
 
 _OLDEST: Final = Compiled(
     lambda: App.objects.filter(pk=_APP).values_list(
-        Subquery(Delivery.objects.filter(app_id=_APP).order_by("id").values("created_at")[:1]),
+        Subquery(of_app_in_order(_APP, oldest_first=True).values("created_at")[:1]),
         Exists(Installation.objects.active().filter(app=_APP)),
-    )
+    ),
+    prepared_as="portal_oldest_delivery",
 )
 
 
@@ -239,6 +249,8 @@ def attempts_of(delivery: Delivery) -> list[Attempt]:
 
 
 # The search
+
+BOUNDS: Final = {"before": "id__lt", "after": "id__gt", "newest": "id__lte"}
 
 
 def _ids(
@@ -254,6 +266,10 @@ def _ids(
 
     One webhook's deliveries come from its index, all others from the app's, which is in the order of ids too.
     """
+    if not filters:
+        bounds = {"before": before, "after": after, "newest": newest}
+        given = {name: value for name, value in bounds.items() if value is not None}
+        return [pk for (pk,) in _of_all(*given).rows(limit=limit, app=app.pk, **given)]
     rows = _matching(app, filters)
     if before is not None:
         rows = rows.filter(id__lt=before)
@@ -263,6 +279,15 @@ def _ids(
         rows = rows.filter(id__lte=newest)
     ordered = rows.order_by("-id" if after is None else "id")
     return list(ordered.values_list("pk", flat=True)[:limit])
+
+
+@cache
+def _of_all(*bounds: str) -> Compiled[Any]:
+    """The ids of an app's deliveries within these bounds."""
+    rows = of_app_in_order(_APP, oldest_first="after" in bounds)
+    for name in bounds:
+        rows = rows.filter(**{BOUNDS[name]: Param(name, UUIDField())})
+    return Compiled(lambda: rows.values_list("pk"), prepared_as="_".join(["portal_deliveries", *bounds]))
 
 
 def _matching(app: App, filters: DeliverySearch) -> QuerySet[Delivery]:
