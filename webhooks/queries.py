@@ -233,11 +233,14 @@ class RepeatedUrl:
 def repeats(installations: Iterable[Installation]) -> list[RepeatedUrl]:
     """One statement. `installations` are read by `Installation.objects.with_app()`."""
     by_id = {installation.pk: installation for installation in installations}
+    active = _ACTIVE.rows(ids=list(by_id))
+    of_each = Counter([installation_id for installation_id, *_ in active])
     sent: dict[tuple[UUID, str], Counter[str]] = defaultdict(Counter)
-    for webhook in _ACTIVE.rows(ids=list(by_id)):
-        installation = by_id[webhook.installation_id]
-        url = installation.webhook_url if webhook.is_app_defined else webhook.url
-        sent[webhook.installation_id, url].update(events_of(webhook, installation))
+    for installation_id, url, events, is_app_defined in active:
+        if of_each[installation_id] > 1:
+            installation = by_id[installation_id]
+            where = installation.webhook_url if is_app_defined else url
+            sent[installation_id, where].update(events or events_of_app(installation))
     found = []
     for (installation_id, url), counts in sent.items():
         allowed = catalogue.allowed_by(by_id[installation_id].effective_scopes)
@@ -250,8 +253,8 @@ _ACTIVE: Final = Compiled(
     lambda: (
         Webhook.objects.kept()
         .filter(AmongIds("installation", "ids"), is_active=True)
-        .only("installation", "url", "events", "is_app_defined")
         .order_by("id")
+        .values_list("installation", "url", "events", "is_app_defined")
     ),
     prepared_as="webhooks_active",
 )

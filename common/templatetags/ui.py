@@ -1,9 +1,11 @@
 """Components for pages: `{% load ui %}`. docs/frontend.md describes them, and `/_styleguide/` shows them."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 from zlib import crc32
 
 from django import template
@@ -166,8 +168,12 @@ def pagination(
     total: int,
     back: str = "",
     onward: str = "",
+    ends: Sequence[UUID] = (),
 ) -> dict[str, Any]:
-    """Links to the newer and older page that keep the URL's filters. Empty if everything fits on one page."""
+    """Links to the newer and older page that keep the URL's filters. Empty if everything fits on one page.
+
+    `ends` are the first and the last id of a page, from which the links go on (`after`, `before`), so that nothing before it is read again.
+    """
     first, last = request_of_page.offset + 1, request_of_page.offset + request_of_page.limit
     query = context["request"].GET.copy()
     return {
@@ -176,12 +182,20 @@ def pagination(
         "total": total,
         "back": back or _("Newer"),
         "onward": onward or _("Older"),
-        "newer": _with_page(query, request_of_page.page - 1) if request_of_page.page > 1 else "",
-        "older": _with_page(query, request_of_page.page + 1) if last < total else "",
+        "newer": _with_page(query, request_of_page.page - 1, after=ends[:1])
+        if request_of_page.page > 1
+        else "",
+        "older": _with_page(query, request_of_page.page + 1, before=ends[-1:]) if last < total else "",
     }
 
 
-def _with_page(query: Any, page: int) -> str:
+def _with_page(query: Any, page: int, **position: Sequence[UUID]) -> str:
+    """The first page needs no position."""
+    for name in ("before", "after"):
+        query.pop(name, None)
+    for name, ids in position.items():
+        if ids and page > 1:
+            query[name] = str(ids[0])
     query["page"] = str(page)
     return f"?{query.urlencode()}"
 

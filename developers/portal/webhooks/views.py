@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from common.db.finders import get_or_not_found
 from common.db.totals import total_of
 from common.errors import ServiceError
+from common.ids import parse_id
 from common.strangers import may_wait_for_strangers
 from common.times import duration
 from common.web.methods import GET_OR_POST, require_safe
@@ -42,6 +43,7 @@ from webhooks.services.registration import change_webhook
 from webhooks.services.sandbox.testing import send_test
 
 PER_PAGE: Final = 20
+FEW: Final = 200  # webhooks
 
 
 @require_safe
@@ -49,12 +51,15 @@ PER_PAGE: Final = 20
 def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
     """The URL names the test whose result is shown, so that a reload sends nothing."""
     wanted = page_request(request.GET, default=PER_PAGE, maximum=PER_PAGE)
-    webhooks = current_webhooks(app)
-    shown = newest_ids(app, limit=wanted.limit, offset=wanted.offset)
+    before, after = (parse_id(request.GET.get(name)) for name in ("before", "after"))
+    is_first = wanted.page == 1 and not (before or after)
+    most = FEW if is_first else wanted.limit  # which are counted by the way
+    found = newest_ids(app, limit=most, offset=wanted.offset, before=before, after=after)
+    shown = found[: wanted.limit]
     endpoints = webhook_statuses(app, shown)
     installation = sandbox_installation(app=app, developer=current_developer(request))
-    is_all = wanted.page == 1 and len(shown) < wanted.limit
-    total = len(shown) if is_all else total_of(webhooks, is_long=True)
+    is_all = is_first and len(found) < FEW
+    total = len(found) if is_all else total_of(current_webhooks(app), is_long=True)
     tested = test_result(app, request.GET.get("tested"))
     context = {
         "app": app,
@@ -63,6 +68,7 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
         "repeats": _repeats(endpoints),
         "total": total,
         "page_request": wanted,
+        "ends": (shown[0], shown[-1]) if shown else (),
         "installation": installation,
         "sample_events": sample_events(installation) if installation else (),
         "curl": registration_call(app),
