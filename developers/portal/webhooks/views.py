@@ -22,6 +22,8 @@ from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries import descriptions as delivery_descriptions
 from developers.portal.deliveries.log import counted
 from developers.portal.sandbox.changes import sample_events
+from developers.portal.sandbox.erasures import erasure_rows
+from developers.portal.sandbox.erasures import newest_ids as newest_ids_of_erasures
 from developers.portal.sandbox.first_calls import registration_call
 from developers.portal.webhooks.rows import endpoint_rows
 from developers.portal.webhooks.statuses import (
@@ -43,7 +45,8 @@ from webhooks.services.registration import change_webhook
 from webhooks.services.sandbox.testing import send_test
 
 PER_PAGE: Final = 20
-FEW: Final = 200  # webhooks
+ERASURES_PER_PAGE: Final = 25
+FEW: Final = 200  # rows
 
 
 @require_safe
@@ -139,15 +142,15 @@ def _switch(request: HttpRequest, webhook: Webhook, *, on: bool) -> None:
 @require_safe
 @app_page
 def erasure_list(request: HttpRequest, app: App) -> HttpResponse:
-    wanted = page_request(request.GET)
-    erasures = erasures_of(app)
-    # The ids first: the stores of all would be read before the page too.
-    shown = list(erasures.values_list("pk", flat=True)[wanted.window])
+    wanted = page_request(request.GET, default=ERASURES_PER_PAGE)
+    most = FEW if wanted.page == 1 else wanted.limit  # which are counted by the way
+    found = newest_ids_of_erasures(app, limit=most, offset=wanted.offset)
+    is_all = wanted.page == 1 and len(found) < FEW
     context = {
         "app": app,
         "delay": settings.DATA_ERASURE_DELAY,
-        "erasures": erasures.filter(pk__in=shown),
-        "total": total_of(erasures),
+        "erasures": erasure_rows(app, found[: wanted.limit]),
+        "total": len(found) if is_all else total_of(erasures_of(app)),
         "page_request": wanted,
     }
     return render(request, "developers/portal/sandbox/erasures.html", context)
