@@ -64,11 +64,12 @@ class AmongIds(Func):
 class EachOfIds(AmongIds):
     """The same for a table with partitions, whose own id is given: each row is looked up in its partition alone.
 
-    For `= ANY`, PostgreSQL looks for all ids in each partition, and plans anew for each array.
+    For `= ANY`, PostgreSQL looks for all ids in each partition. It plans anew for each array whose length it sees, which is what the
+    inner SELECT hides.
     """
 
-    template = "%(expressions)s::uuid[]))"
-    arg_joiner = " IN (SELECT unnest("
+    template = "%(expressions)s::uuid[])))"
+    arg_joiner = " IN (SELECT unnest((SELECT "
 
 
 # By column: what Django applies to its values, in order.

@@ -1,6 +1,6 @@
 """Reading a few rows of each of many ranges in one statement, at a cost that doesn't grow with the ranges."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -30,9 +30,29 @@ def of_each(parts: Sequence[Part], most: int) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
 
 
+def ids_among(part: Part, *, first: int, columns: Mapping[str, Any], most: int) -> list[UUID]:
+    """Of the first so many rows of a part, the ids of those whose columns have these values, at most `most`, in its order.
+
+    The part selects the id as `pk`, and the columns by their names. It is read no further than these rows or ids are found.
+    """
+    sql, params = part
+    conditions = " AND ".join(f"{name} = %s" for name in columns)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT pk FROM ({sql} LIMIT {first:d}) AS part"  # noqa: S608  as above
+            f" WHERE {conditions} LIMIT {most:d}",
+            [*params, *columns.values()],
+        )
+        return _ids(cursor.fetchall())
+
+
+def _ids(rows: Iterable[tuple[Any, ...]]) -> list[UUID]:
+    return [found if isinstance(found, UUID) else UUID(found) for (found,) in rows]
+
+
 def ids_of_each(parts: Sequence[Part], most: int) -> list[UUID]:
     """The same for parts of one column, an id."""
-    return [found if isinstance(found, UUID) else UUID(found) for (found,) in of_each(parts, most)]
+    return _ids(of_each(parts, most))
 
 
 def counts_of_each(

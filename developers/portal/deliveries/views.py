@@ -43,7 +43,9 @@ from webhooks.services.deliveries import RECOVERED_PER_SECOND, recover, redelive
 
 SOON: Final = timedelta(minutes=1)  # A retry within this time is waited for.
 MAX_ENDPOINTS: Final = 100  # that one recovery resends to
-SEARCH_NOTE: Final = f"The newest {delivery_log.SEARCHED:,} deliveries were searched. Choose an earlier time to search older ones."
+SEARCH_NOTE: Final = (
+    "At most the newest {:,} deliveries are searched. Choose an earlier time to search older ones."
+)
 
 
 @require_safe
@@ -80,7 +82,9 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
         "installed": installed,
         "most_attempts": len(retry.delays()) + 1,
         "filters": filters,
-        "search_note": SEARCH_NOTE if filters and filters.text else "",
+        "search_note": SEARCH_NOTE.format(searched)
+        if filters and (searched := delivery_log.searched(filters))
+        else "",
         "is_first_page": page is not None and not page.has_newer,
         "groups": failing,
         "query": form.query_string,

@@ -46,7 +46,7 @@ from webhooks.services.sandbox.testing import send_test
 
 PER_PAGE: Final = 20
 ERASURES_PER_PAGE: Final = 25
-FEW: Final = 200  # rows
+PAGES_COUNTED: Final = 5  # by the ids of the first one's query
 
 
 @require_safe
@@ -56,12 +56,12 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
     wanted = page_request(request.GET, default=PER_PAGE, maximum=PER_PAGE)
     before, after = (parse_id(request.GET.get(name)) for name in ("before", "after"))
     is_first = wanted.page == 1 and not (before or after)
-    most = FEW if is_first else wanted.limit  # which are counted by the way
+    most = PAGES_COUNTED * wanted.limit + 1 if is_first else wanted.limit
     found = newest_ids(app, limit=most, offset=wanted.offset, before=before, after=after)
     shown = found[: wanted.limit]
     endpoints = webhook_statuses(app, shown)
     installation = sandbox_installation(app=app, developer=current_developer(request))
-    is_all = is_first and len(found) < FEW
+    is_all = is_first and len(found) < most
     total = len(found) if is_all else total_of(current_webhooks(app), is_long=True)
     tested = test_result(app, request.GET.get("tested"))
     context = {
@@ -143,9 +143,9 @@ def _switch(request: HttpRequest, webhook: Webhook, *, on: bool) -> None:
 @app_page
 def erasure_list(request: HttpRequest, app: App) -> HttpResponse:
     wanted = page_request(request.GET, default=ERASURES_PER_PAGE)
-    most = FEW if wanted.page == 1 else wanted.limit  # which are counted by the way
+    most = PAGES_COUNTED * wanted.limit + 1 if wanted.page == 1 else wanted.limit
     found = newest_ids_of_erasures(app, limit=most, offset=wanted.offset)
-    is_all = wanted.page == 1 and len(found) < FEW
+    is_all = wanted.page == 1 and len(found) < most
     context = {
         "app": app,
         "delay": settings.DATA_ERASURE_DELAY,
