@@ -6,12 +6,11 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import CharField, Count, Exists, OuterRef, Q, QuerySet, Subquery, UUIDField
-from django.db.models.functions import Coalesce
+from django.db.models import CharField, Count, DateTimeField, Exists, OuterRef, QuerySet, Subquery, UUIDField
 from django.utils import timezone
 
 from accounts.models import Business
-from common.db.compiled import AmongIds, Compiled, Param
+from common.db.compiled import AmongIds, Compiled, Param, keeps_statements, rows_of_each
 from common.db.finders import get_or_not_found
 from common.errors import NotFound
 from common.ids import first_id_at
@@ -67,21 +66,28 @@ def health_of(calls: QuerySet[HookCall]) -> Health:
     return _health(list(newest.values_list("outcome", "duration_ms", "called_at")[:NEWEST]))
 
 
-def healths_of(
-    calls: QuerySet[HookCall], hooks: Iterable[Definition], *, now: datetime
-) -> dict[UUID, Health]:
-    """Of each hook, by definition id. One statement."""
+def healths_of(hooks: Iterable[Definition], *, now: datetime) -> dict[UUID, Health]:
+    """Of each hook, by definition id. One round trip."""
     since = now - WINDOW
-    newest = calls.filter(called_at__gt=since, id__gte=first_id_at(since)).order_by("-called_at")
-    rows: dict[UUID, list[_CallRow]] = {each.pk: [] for each in hooks}
-    wanted = Q(pk__in=())
-    for pk in rows:
-        last = newest.filter(definition=pk).values("called_at")[NEWEST - 1 : NEWEST]
-        wanted |= Q(definition=pk, called_at__gte=Coalesce(Subquery(last), since))
-    found = newest.filter(wanted).values_list("definition", "outcome", "duration_ms", "called_at")
-    for pk, outcome, duration_ms, called_at in found:
-        rows[pk].append((outcome, duration_ms, called_at))
-    return {pk: _health(each[:NEWEST]) for pk, each in rows.items()}
+    values = {"limit": NEWEST, "since": since, "first": first_id_at(since)}
+    ids = [each.pk for each in hooks]
+    queries = [(_CALLS, {"definition": pk} | values) for pk in ids]
+    found = rows_of_each(*queries, prepared=keeps_statements()) if ids else []
+    return {pk: _health(rows) for pk, rows in zip(ids, found, strict=True)}
+
+
+_CALLS: Final[Compiled[Any]] = Compiled(
+    lambda: (
+        HookCall.objects.filter(
+            definition=Param("definition", UUIDField()),
+            called_at__gt=Param("since", DateTimeField()),
+            id__gte=Param("first", UUIDField()),
+        )
+        .order_by("-called_at")
+        .values_list("outcome", "duration_ms", "called_at")
+    ),
+    prepared_as="extensions_calls_of_hook",
+)
 
 
 def _health(rows: Sequence[_CallRow]) -> Health:

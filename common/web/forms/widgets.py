@@ -72,9 +72,7 @@ def _parts(choice: dict[str, Any]) -> tuple[Any, SafeString, Any]:
 def _attributes(attrs: dict[str, Any]) -> SafeString:
     items = tuple(attrs.items())
     # A text that is safe equals one that somebody typed, and numbers equal others.
-    return (
-        _of_texts(items) if all(value.__class__ in (str, bool) for _, value in items) else _written(items)
-    )
+    return _of_texts(items) if all(value.__class__ in (str, bool) for _, value in items) else _written(items)
 
 
 def _written(items: Iterable[tuple[str, Any]]) -> SafeString:
