@@ -25,7 +25,7 @@ from stores.models import Order
 
 WINDOW: Final = timedelta(days=7)
 NEWEST: Final = 1000  # calls counted at most
-SHOWN: Final = 50
+SHOWN: Final = 25
 
 
 _CallRow = tuple[str, int, datetime]  # outcome, duration in milliseconds, when
@@ -164,7 +164,7 @@ class CallRow(NamedTuple):
 
 
 def newest_calls(definition: Definition) -> list[CallRow]:
-    """The last 50, each with its store."""
+    """The last 25, each with its store."""
     return [CallRow(*row) for row in _NEWEST.rows(limit=SHOWN, definition=definition.pk)]
 
 

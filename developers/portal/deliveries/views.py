@@ -23,7 +23,14 @@ from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries import descriptions as delivery_descriptions
 from developers.portal.deliveries import log as delivery_log
 from developers.portal.deliveries.descriptions import differing_fields, differing_headers
-from developers.portal.deliveries.forms import ALL, MAX_CHOICES, FilterForm, RecoverForm, SelectionForm
+from developers.portal.deliveries.forms import (
+    ALL,
+    MAX_CHOICES,
+    MOST_TO_FILTER_BY,
+    FilterForm,
+    RecoverForm,
+    SelectionForm,
+)
 from developers.portal.deliveries.groups import FailureGroup, group_of, groups
 from developers.portal.deliveries.log import DeliveryPage
 from developers.portal.deliveries.resent import Resent, is_remembered, remember, resent_of
@@ -56,7 +63,7 @@ def delivery_list(request: HttpRequest, app: App) -> HttpResponse:
 
 def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = None) -> HttpResponse:
     """The list. `selection` is a form that resent nothing: the rows that it selects, or what is wrong."""
-    webhooks = _choices(app, request.GET)
+    webhooks = _choices(app, request.GET, most=MOST_TO_FILTER_BY)
     form = FilterForm(request.GET, webhooks=webhooks)
     filters = form.filters() if form.is_valid() else None
     before, after, newest = (parse_id(request.GET.get(name)) for name in ("before", "after", "newest"))
@@ -109,7 +116,7 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
 @require_safe
 @app_page
 def delivery_news(request: HttpRequest, app: App) -> HttpResponse:
-    form = FilterForm(request.GET, webhooks=_choices(app, request.GET))
+    form = FilterForm(request.GET, webhooks=_choices(app, request.GET, most=MOST_TO_FILTER_BY))
     after = parse_id(request.GET.get("after"))
     return news(form, after, lambda after: delivery_log.count(app, form.filters(), after=after, most=MAX_NEW))
 
@@ -278,7 +285,7 @@ def recover_failed(request: HttpRequest, app: App) -> HttpResponse:
     is_post = request.method == "POST"
     sent = typed(request)
     data = _recover_data(request.GET) if sent is None else sent
-    form = RecoverForm(data, webhooks=_choices(app, data))
+    form = RecoverForm(data, webhooks=_choices(app, data, most=MAX_CHOICES))
     if not form.is_valid():
         return render(
             request,
@@ -339,9 +346,9 @@ def _recover_data(query: QueryDict) -> dict[str, str]:
     return {"webhook": query.get("webhook") or ALL, "since": query.get("since") or day_ago}
 
 
-def _choices(app: App, named: Mapping[str, str]) -> list[delivery_log.EndpointChoice]:
+def _choices(app: App, named: Mapping[str, str], *, most: int) -> list[delivery_log.EndpointChoice]:
     names = (named.get("webhook"), named.get("installation"))
-    return delivery_log.endpoints_of(app, most=MAX_CHOICES, named=names)
+    return delivery_log.endpoints_of(app, most=most, named=names)
 
 
 # What of the list of deliveries moves by itself while something is being sent: the banner, the causes and

@@ -181,7 +181,7 @@ def test_running_order_shows_other_apps_hooks_by_priority(
     factories.hook(other, SHIPPING, priority=20)
     factories.installation(other, sandbox)
     shown = (
-        text_of(page.get(url("hook", app, SHIPPING))).partition("Running order")[2].partition("Last 50")[0]
+        text_of(page.get(url("hook", app, SHIPPING))).partition("Running order")[2].partition("Last 25")[0]
     )
     assert shown.index("Other Rates") < shown.index(app.name)
     assert "This app" in shown
