@@ -11,6 +11,7 @@ import pytest
 import time_machine
 from celery import Task
 from django.core.cache import caches
+from django.core.signals import setting_changed
 from django.db import transaction
 from django.utils import timezone
 
@@ -19,6 +20,7 @@ from accounts.services.sender import send_due
 from activity.log import CallLog
 from common.processes import redis_client
 from common.processes.write_behind import WriteBehind
+from common.templatetags import fixed
 from common.web.limits import rate_limits
 from common.web.requests import Request
 from config.celery import app as celery_app
@@ -33,6 +35,8 @@ from tests.signals import ear as ear
 from tests.template_database import django_db_modify_db_settings as django_db_modify_db_settings
 
 django.test.client.WSGIRequest = Request  # type: ignore[misc, attr-defined]  # as `config.wsgi` makes them
+# Settings don't change while a server runs, so what a part says of them is kept.
+setting_changed.connect(lambda **_: fixed.forget(), weak=False)
 
 
 @pytest.fixture(autouse=True)

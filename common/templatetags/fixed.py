@@ -72,6 +72,9 @@ def _written(part: Template, names: tuple[str, ...], *given: Any) -> tuple[list[
     return [SafeString(each) for each in text.split(MARK)], nodes
 
 
+forget = _written.cache_clear
+
+
 class EachTimeNode(Node):
     def __init__(self, nodelist: NodeList) -> None:
         self.nodelist = nodelist
