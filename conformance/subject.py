@@ -26,9 +26,10 @@ from installations.queries import sandbox_installation
 from installations.services.authorization import agree
 from marketplace.models import App, AppFields
 from stores.models import Order, OrderChange
+from webhooks.filters.judging import stopped_by
 from webhooks.messages import message
 from webhooks.models import Event, Webhook
-from webhooks.queries import events_of
+from webhooks.queries import events_of, filter_of
 
 OLD: Final = timedelta(minutes=10)  # receivers accept at most five
 SIGNATURES: Final = ("X-Webhook-Signature", "webhook-signature")  # of both schemes
@@ -100,6 +101,13 @@ class Subject:
     @cached_property
     def events(self) -> list[str]:
         return events_of(self.webhook, self.installation) if self.webhook and self.installation else []
+
+    def stopped_by(self, event: str, data: Mapping[str, Any]) -> str:
+        """The condition of the webhook's filter that keeps this event from the app. Such an event counts as delivered."""
+        assert self.webhook is not None
+        return stopped_by(
+            filter_of(self.webhook, self.webhook.installation), event, orjson.loads(orjson.dumps(data))
+        )
 
     @cached_property
     def hooks(self) -> list[Hook]:

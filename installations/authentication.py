@@ -29,7 +29,7 @@ PAUSED = Coded("The store has paused this app", code="app_paused")
 READ = (
     "app_id", "business_id", "installed_by_id", "is_test", "is_review", "is_own", "granted_scopes", "narrowed_scopes",
     "needs_reconsent", "installed_at", "last_used_at", "paused_at", "uninstalled_at",
-    "app__name", "app__slug", "app__scopes", "app__webhook_url", "app__webhook_events",
+    "app__name", "app__slug", "app__scopes", "app__webhook_url", "app__webhook_events", "app__webhook_filter",
     "app__suspended_at", "app__deleted_at", "app__approved_version_id",
     "app__approved_version__name", "app__approved_version__scopes", "app__approved_version__webhook_url",
     "app__live_saves", "app__taken_back_at", "app__rolling_version_id", "runs_id", "runs__scopes", "runs__webhook_url",

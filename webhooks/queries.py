@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+import orjson
 from django.db.models import (
     BooleanField,
     DateTimeField,
@@ -36,7 +37,8 @@ from marketplace.models import App
 from stores.models import CustomerErasure
 from webhooks import catalogue, health
 from webhooks.enums import WAITING, DeliveryStatus, ErasureState, HeldReason
-from webhooks.models import Attempt, Delivery, Erasure, Webhook, WebhookQuerySet
+from webhooks.filters.judging import stopped_by
+from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook, WebhookQuerySet
 
 MANY: Final = 1000
 # Of a test store's app-defined webhook while the app has no Webhook URL and somebody listens. The name never resolves (RFC 6761), so
@@ -78,6 +80,31 @@ def events_of(webhook: Webhook, installation: Installation) -> list[str]:
 def events_of_app(installation: Installation) -> list[str]:
     """The events for the app-defined webhook: the app's `webhookEvents`, or all that the current scopes allow."""
     return installation.app.webhook_events or catalogue.allowed_by(installation.effective_scopes)
+
+
+def filter_of(webhook: Webhook, installation: Installation) -> str | None:
+    """The filter that decides which of these events the webhook gets, as JSON text. The app-defined one has the app's.
+
+    `installation` is the webhook's, read by `Installation.objects.with_app()`.
+    """
+    return installation.app.webhook_filter if webhook.is_app_defined else webhook.filter
+
+
+def stopped(webhooks: Iterable[Webhook], installation: Installation, event: Event) -> list[str]:
+    """For each of an installation's webhooks whose filter keeps an event from it: which condition, in a sentence."""
+    data = orjson.loads(event.data)
+    found = [
+        (webhook.url, stopped_by(filter_of(webhook, installation), event.type, data))
+        for webhook in webhooks
+        if event.type in events_of(webhook, installation)
+    ]
+    return [f"Not sent to {url}: its filter asks for {condition}." for url, condition in found if condition]
+
+
+def filtering(installation: Installation) -> list[Webhook]:
+    """The webhooks of an installation that events are recorded for, and that have a filter, oldest first."""
+    receiving = Webhook.objects.kept().receiving().filter(installation=installation).defer("secret")
+    return [each for each in receiving.order_by("id") if filter_of(each, installation) is not None]
 
 
 def may_learn_of(installation: Installation, event_type: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 from django.dispatch import receiver
 
 from accounts.models import User
+from common.errors import ErrorDetail
 from installations.models import Installation
 from installations.signals import (
     approval_begun,
@@ -18,13 +19,14 @@ from installations.signals import (
     installation_resumed,
 )
 from marketplace.models import App
-from marketplace.signals import app_suspended, app_updated, developer_left
+from marketplace.signals import app_suspended, app_updated, developer_left, fields_to_check
 from stores import signals as store_signals
 from stores.copies import Copies
 from stores.customers import Person
 from stores.enums import OrderStatus, StockCrossing
 from stores.models import CustomerErasure, Order, Payment, Product, Review
 from webhooks.engine import listeners
+from webhooks.filters import rules
 from webhooks.messages import payloads
 from webhooks.services import customer_erasure, erasure
 from webhooks.services.app_defined import create_missing, follow_app
@@ -129,6 +131,11 @@ def on_approval_begun(app: App, now: datetime, **_: Any) -> None:
 @receiver(approval_followed)
 def on_approval_followed(installations: Sequence[Installation], now: datetime, **_: Any) -> None:
     follow_app(installations=installations, now=now)
+
+
+@receiver(fields_to_check)
+def on_fields_to_check(webhook_events: Sequence[str], webhook_filter: Any, **_: Any) -> list[ErrorDetail]:
+    return rules.problems_of(webhook_filter, webhook_events, "webhook_filter")
 
 
 @receiver(app_updated)

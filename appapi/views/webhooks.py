@@ -77,6 +77,7 @@ class WebhookList(WebhookView):
             installation=self.installation,
             url=body["url"],
             events=body["events"],
+            filter_=body.get("filter"),
             description=body["description"],
         )
         payload = webhook_payload(webhook, self.installation) | {"secret": secret}
@@ -97,7 +98,9 @@ class WebhookDetail(WebhookView):
         ],
         responses={
             200: WebhookSerializer,
-            409: problem("The app-defined webhook follows the app's Webhook URL; edit the app instead."),
+            409: problem(
+                "The app-defined webhook has the app's Webhook URL and filter; edit the app instead."
+            ),
         },
     )
     def patch(self, request: Request, webhook_id: str) -> Response:

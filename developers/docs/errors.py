@@ -124,6 +124,7 @@ PROBLEMS: Final = (
     DocumentedError("export_running", 409, "Another export of this installation is being made. Wait until it is READY.", "An installation has one export at a time.", "Wait until the first one is READY or FAILED."),
     DocumentedError("too_many_webhooks", 409, "An installation has at most <number> webhooks. Delete one first.", "The limit is reached.", "Delete one that you no longer need, or list several events in one."),
     DocumentedError("webhook_not_deletable", 409, "The app-defined webhook can be changed but not deleted. Switch it off instead.", "It belongs to the app's Webhook URL.", "Set `isActive` to false, or remove the Webhook URL from the app."),
+    DocumentedError("webhook_filter_fixed", 409, "The filter of this webhook is the app's webhookFilter. Change it there.", "The app-defined webhook follows the app.", "Change webhookFilter of the app."),
     DocumentedError("webhook_url_fixed", 409, "The URL of this webhook is the app's Webhook URL. Change it there.", "The app-defined webhook follows the app.", "Change the Webhook URL in the app's details."),
     DocumentedError("no_webhook_url", 409, "The app has no Webhook URL to send events to. Set one first.", "The app-defined webhook has no URL.", "Set the app's Webhook URL."),
     DocumentedError("webhook_inactive", 409, "The webhook is not active. Switch it on first.", "Nothing is sent to an inactive webhook.", "Set `isActive` to true, then repeat the call."),

@@ -18,7 +18,7 @@ from marketplace.scopes import in_order
 SCOPE_FIELDS = (
     "app", "business", "is_test", "is_review", "granted_scopes", "narrowed_scopes", "paused_at", "uninstalled_at",
     "is_own", "installed_by", "business__is_sandbox",
-    "app__scopes", "app__webhook_url", "app__webhook_events", "app__suspended_at",
+    "app__scopes", "app__webhook_url", "app__webhook_events", "app__webhook_filter", "app__suspended_at",
     "app__deleted_at", "app__approved_version", "app__rolling_version", "app__approved_version__scopes",
     "runs", "runs__scopes", "runs__webhook_url",
 )  # fmt: skip

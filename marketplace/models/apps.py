@@ -189,6 +189,9 @@ class App(AppFields, AbstractApplication):
     slug = models.SlugField(max_length=60)
     developer = models.ForeignKey(User, on_delete=models.PROTECT, related_name="apps")
     webhook_events = models.JSONField(default=list, blank=True)
+    webhook_filter = models.TextField(
+        null=True, blank=True, editable=False, help_text="JSON: the filter of the app-defined webhook."
+    )
     status = models.CharField(max_length=16, choices=AppStatus.choices, default=AppStatus.DRAFT)
     approved_version = models.ForeignKey(
         "AppVersion", on_delete=models.PROTECT, null=True, blank=True, related_name="+"

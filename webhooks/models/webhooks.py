@@ -37,6 +37,12 @@ class Webhook(models.Model):
     endpoint = EndpointField(editable=False)
     secret = EncryptedTextField(editable=False)
     events = models.JSONField(default=list)
+    filter = models.TextField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="JSON, as the app sent it; empty: every event that it names. The app-defined webhook has the app's.",
+    )
     description = models.CharField(max_length=300, blank=True)
     is_active = models.BooleanField(default=True)
     is_app_defined = models.BooleanField(default=False)

@@ -32,7 +32,7 @@ from marketplace.services.pictures import BadPicture, Decoded, decode
 from marketplace.services.releases import REASON_LENGTH
 from webhooks.catalogue import EVENTS
 from webhooks.enums import DeliveryStatus
-from webhooks.serializers import InstallationId
+from webhooks.serializers import InstallationId, WebhookFilterSerializer
 from webhooks.services.sandbox.samples import SAMPLES
 
 # The part of the rules that JSON Schema can express. One line of text, and several lines.
@@ -173,6 +173,11 @@ class NewApp(ApiSerializer):
         ["order.created"],
         child=Name(rules.webhook_event),
         required=False,
+    )
+    webhookFilter = WebhookFilterSerializer(
+        required=False,
+        allow_null=True,
+        help_text="Which of these events it gets; null: all. Applies at once.",
     )
     version = Name(rules.version, "Semantic Versioning 2.0.", "1.4.0", required=False)
     longDescription = Absent(

@@ -1,5 +1,6 @@
 """Responses of the developer API, and its names for the fields of services."""
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Final
@@ -32,7 +33,7 @@ from marketplace.models import App, AppVersion, Submission
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
 from marketplace.services.notifications import notes_of
 from stores.serializers import BusinessId, Count
-from webhooks.serializers import EventId, InstallationId
+from webhooks.serializers import EventId, InstallationId, WebhookFilterSerializer
 
 Scopes = partial(StringList, among=list(SCOPES))
 Mean = partial(Number, min_value=0, allow_null=True)  # null for a mean of nothing
@@ -77,6 +78,9 @@ class AppSerializer(ApiSerializer):
     redirectUrl = Text("Merchants return here with a code.", "https://stars.example.com/callback")
     webhookUrl = TextOrNull("Receives deliveries and hook calls.", "https://stars.example.com/events")
     webhookEvents = StringList("As in the request.", ["order.created"], among=NAMEABLE_EVENTS)
+    webhookFilter = WebhookFilterSerializer(
+        allow_null=True, help_text="Which of these events the app-defined webhook gets; null: all."
+    )
     iconUrl = Text("The icon's URL.", allow_null=True)
     screenshots = StringList("The URLs of the screenshots.", [], source="screenshot_urls")
     version = Text("Semantic Versioning 2.0.", "1.4.0")
@@ -257,12 +261,16 @@ class AnalyticsSerializer(ApiSerializer):
 class SentSampleSerializer(serializers.Serializer):
     eventId = EventId()
     deliveries = Count("How many webhooks receive it.", 1)
+    reason = Text(
+        "Why none does, or not all that list the event: the condition of a filter.", None, allow_null=True
+    )
 
 
 API_NAMES: Final = {
     "redirect_url": "redirectUrl",
     "webhook_url": "webhookUrl",
     "webhook_events": "webhookEvents",
+    "webhook_filter": "webhookFilter",
     "screenshot_alts": "screenshotAlts",
     "long_description": "longDescription",
     "support_url": "supportUrl",
@@ -281,5 +289,5 @@ def renamed(details: Iterable[ErrorDetail]) -> list[ErrorDetail]:
 
 
 def _api_path(path: str) -> str:
-    name, bracket, rest = path.partition("[")
-    return API_NAMES.get(name, name) + bracket + rest
+    name = re.split(r"[.[]", path, maxsplit=1)[0]
+    return API_NAMES.get(name, name) + path[len(name) :]

@@ -23,6 +23,7 @@ from webhooks.serializers import (
     delivery_with_attempts,
 )
 from webhooks.services.deliveries import redeliver
+from webhooks.services.sandbox.changes import reason_of
 from webhooks.services.sandbox.samples import send_sample
 
 TAG = "Deliveries and analytics"
@@ -94,7 +95,11 @@ class TestEventsView(DeveloperView):
         app = self.own_app(app_id)
         limits.count_changes(self.developer)
         event, deliveries = send_sample(app=app, developer=self.developer, event_type=name)
-        return Response({"eventId": str(event.id), "deliveries": deliveries}, status=202)
+        assert event.installation is not None
+        reason = reason_of(event, event.installation, deliveries)
+        return Response(
+            {"eventId": str(event.id), "deliveries": deliveries, "reason": reason or None}, status=202
+        )
 
 
 class AnalyticsView(DeveloperView):

@@ -19,7 +19,7 @@ from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from developers.portal.access import app_page, current_developer, developer_page, developers_page, owners_page
 from developers.portal.apps.axis import PlaceOfUse
-from developers.portal.apps.details_form import LISTING, SECTIONS, EditAppForm, section_url
+from developers.portal.apps.details_form import EVENTS, LISTING, SECTIONS, EditAppForm, section_url
 from developers.portal.apps.health import app_health, newest_of
 from developers.portal.apps.plots import delivered, plots_of
 from developers.portal.apps.rows import (
@@ -34,6 +34,8 @@ from developers.portal.apps.secrets import already_shown, client_secret_page
 from developers.portal.examples import EXAMPLES
 from developers.portal.forms import RegenerateForm, SlugForm
 from developers.portal.release.progress import progress
+from developers.portal.webhooks.filter_field import is_previewed
+from installations.queries import sandbox_installation
 from marketplace.enums import AppStatus
 from marketplace.models import App
 from marketplace.scopes import SCOPES
@@ -115,9 +117,12 @@ def app_edit(request: HttpRequest, app: App, section: str = LISTING) -> HttpResp
         is_draft = updated.status == AppStatus.DRAFT and updated.approved_version_id is not None
         return done(request, SAVED_AS_DRAFT if is_draft else SAVED, section_url(app, section))
 
-    if response := saved(request, form, save):
+    is_preview = is_previewed(request)
+    if not is_preview and (response := saved(request, form, save)):
         return response
     context = {
+        **(_trial(request, app, form) if section == EVENTS else {}),
+        "previewed": is_preview,
         "app": app,
         "form": form,
         "section": section,
@@ -125,6 +130,11 @@ def app_edit(request: HttpRequest, app: App, section: str = LISTING) -> HttpResp
         "sections": [(key, name, section_url(app, key)) for key, name in SECTIONS.items()],
     }
     return form_page(request, "developers/portal/apps/edit.html", context)
+
+
+def _trial(request: HttpRequest, app: App, form: EditAppForm) -> dict[str, Any]:
+    installation = sandbox_installation(app=app, developer=current_developer(request))
+    return {"installation": installation, "trial": form.trial(installation) if installation else None}
 
 
 @require_safe

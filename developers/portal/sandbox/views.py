@@ -32,6 +32,7 @@ from installations.queries import sandbox_installation
 from marketplace.models import App
 from marketplace.scopes import SCOPES, in_order
 from webhooks.engine import listeners
+from webhooks.queries import filtering, stopped
 from webhooks.services import inboxes
 from webhooks.services.sandbox import changes as sandbox_changes
 from webhooks.services.sandbox.samples import send_sample
@@ -213,8 +214,10 @@ def test_event(request: HttpRequest, app: App) -> HttpResponse:
     except Conflict as error:
         messages.error(request, error.message)
         return redirect(back)
+    assert event.installation is not None
+    filtered = " ".join(stopped(filtering(event.installation), event.installation, event))
     if not deliveries:
-        messages.warning(request, NOTHING_SENT.format(event=event_type))
+        messages.warning(request, filtered or NOTHING_SENT.format(event=event_type))
         return redirect(back)
     endpoints = "1 endpoint" if deliveries == 1 else f"{deliveries} endpoints"
     installation = sandbox_installation(app=app, developer=current_developer(request))
@@ -223,5 +226,5 @@ def test_event(request: HttpRequest, app: App) -> HttpResponse:
             request, f"{event_type} is held for {endpoints}: your sandbox store has paused the app."
         )
     else:
-        messages.success(request, f"{event_type} is being sent to {endpoints}.")
+        messages.success(request, f"{event_type} is being sent to {endpoints}. {filtered}".rstrip())
     return redirect(f"{resolve_url('portal:deliveries', app.slug)}?q={event.pk}")

@@ -15,7 +15,9 @@ from common.templatetags.ui import icon, moment, pill, thousands
 from developers.portal.webhooks.statuses import WebhookStatus
 from installations.models import Installation
 from marketplace.models import App
+from webhooks.filters.judging import words_of
 from webhooks.models import Webhook
+from webhooks.queries import filter_of
 
 LINK: Final = (
     '<a class="button small{}" data-changes href="{}">{}{}<span class="visually-hidden"> {}</span></a>'
@@ -62,6 +64,7 @@ def endpoint_rows(
                     tuple(each.without_scope),
                     webhook.is_app_defined and not webhook.events,
                 ),
+                "filter": _filter(filter_of(webhook, installation)),
                 "succeeded": moment(each.last_success, "None in the last 30 days"),
                 "next": moment(each.next_attempt, "None scheduled"),
                 "held": _held(each) if each.held else "",
@@ -113,6 +116,11 @@ def _events(events: tuple[str, ...], without_scope: tuple[str, ...], is_apps_lis
         if without_scope
         else "",
     )
+
+
+def _filter(filter_text: str | None) -> SafeString | str:
+    words = filter_text and words_of(filter_text)
+    return format_html('<dt>Filter</dt><dd class="mono small breakable">{}</dd>', words) if words else ""
 
 
 def _held(status: WebhookStatus) -> SafeString:
