@@ -279,7 +279,8 @@ def _of(content: Schema) -> Schema:
 
 
 def _union(texts: Iterable[str]) -> str:
-    return " | ".join(dict.fromkeys(" | ".join(texts).split(" | ")))
+    """Each type once. What is inside of a list stays as it is."""
+    return " | ".join(dict.fromkeys(re.split(r" \| (?![^\[<]*[\]>])", " | ".join(texts))))
 
 
 def _quoted(value: Any) -> str:

@@ -204,6 +204,8 @@ def test_list_with_an_app_defined_webhook_takes_no_statement_more(
     assert len(captured) == 3  # token, rows, total
 
 
+@pytest.mark.timed
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.spec(RULE, "A filtered event makes no delivery and stays in the feed")
 def test_filtered_event_is_in_the_feed_alone(api: Client, webhook: Webhook, sandbox: Business) -> None:
     event = helpers.publish(sandbox)  # of 28.5

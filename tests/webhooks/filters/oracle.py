@@ -122,4 +122,4 @@ def sortable(value: Any) -> Any:
 
 
 def instant(text: str) -> Any:
-    return datetime.fromisoformat(text.upper().replace("Z", "+00:00")).astimezone(UTC)
+    return datetime.fromisoformat(text.upper()).astimezone(UTC)

@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts.models import Business
 from installations.models import Installation
 from tests import factories
 from tests.webhooks import helpers
+from webhooks.enums import HeldReason
 from webhooks.models import Delivery, Webhook
 from webhooks.queries import entitled_to, naming
 from webhooks.services import publishing
@@ -107,14 +109,12 @@ def test_event_for_filtered_webhooks_takes_one_statement_more(plain: Installatio
 
 @pytest.mark.spec(RULE, "What passes is held where everything is held")
 def test_passed_events_are_held_for_paused_apps_and_disabled_webhooks(plain: Installation) -> None:
-    from django.utils import timezone
-
     Webhook.objects.all().delete()
     helpers.webhook(plain, URL, ["order.created"], filter=PASSES, is_active=False, disabled_at=timezone.now())
-    assert held(plain.business) == ("HELD", "DISABLED", None)
+    assert held(plain.business) == ("HELD", HeldReason.DISABLED, None)
     Webhook.objects.update(is_active=True, disabled_at=None)
     Installation.objects.update(paused_at=timezone.now())
-    assert held(plain.business) == ("HELD", "PAUSED", None)
+    assert held(plain.business) == ("HELD", HeldReason.PAUSED, None)
     Installation.objects.update(paused_at=None)
     assert held(plain.business)[0] == "PENDING"
 
