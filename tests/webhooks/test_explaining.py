@@ -185,6 +185,17 @@ def cancelled(story: Story) -> None:
     story.change(4, is_active=False)
 
 
+def filtered(story: Story) -> None:
+    Webhook.objects.update(filter='{"all":[{"field":"amount","op":"gt","value":100}]}')
+    story.publish(3)
+
+
+def filtered_then(story: Story) -> None:
+    """The filter was another one, which no row keeps."""
+    filtered(story)
+    Webhook.objects.update(filter='{"all":[{"field":"amount","op":"gt","value":1}]}')
+
+
 def waiting(story: Story) -> None:
     story.publish(3)
 
@@ -203,6 +214,8 @@ def waiting(story: Story) -> None:
         (not_subscribed, Cause.NOT_SUBSCRIBED),
         (switched_off, Cause.SWITCHED_OFF),
         (off_then, Cause.NOT_LISTENING_THEN),
+        (filtered, Cause.FILTERED),
+        (filtered_then, Cause.NOT_LISTENING_THEN),
         (held_by_pause, Cause.HELD_PAUSED),
         (held_by_disabling, Cause.HELD_DISABLED),
         (cancelled, Cause.CANCELLED),

@@ -78,9 +78,6 @@ class AppSerializer(ApiSerializer):
     redirectUrl = Text("Merchants return here with a code.", "https://stars.example.com/callback")
     webhookUrl = TextOrNull("Receives deliveries and hook calls.", "https://stars.example.com/events")
     webhookEvents = StringList("As in the request.", ["order.created"], among=NAMEABLE_EVENTS)
-    webhookFilter = WebhookFilterSerializer(
-        allow_null=True, help_text="Which of these events the app-defined webhook gets; null: all."
-    )
     iconUrl = Text("The icon's URL.", allow_null=True)
     screenshots = StringList("The URLs of the screenshots.", [], source="screenshot_urls")
     version = Text("Semantic Versioning 2.0.", "1.4.0")
@@ -105,6 +102,9 @@ class AppSerializer(ApiSerializer):
     dataProcessors = Text("Who else processes it.", "Mailer Ltd.")
     liveSaves = Boolean("Whether saves that widen nothing run in production at once.", True)
     sessionTokenAlg = Choice(SessionTokenAlg.values, "How session tokens are signed.", "HS256")
+    webhookFilter = WebhookFilterSerializer(
+        allow_null=True, help_text="Which of these events the app-defined webhook gets; null: all."
+    )
     role = RoleOf(AppRole.choices, "Your role on the app.", "OWNER")
 
 

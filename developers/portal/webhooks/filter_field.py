@@ -1,7 +1,7 @@
 """The form field of a filter: rows of field, operator and value, and the fields that must have changed.
 
 What is typed becomes the JSON of the developer API. A value is a number or a boolean where the data has one there, and text otherwise;
-a value in quotes is always text, so that `""` is empty text, and one in brackets is a JSON list.
+a value in quotes is always text, so that `""` is empty text, and one in brackets is JSON: `[1]` is the number where the data has text.
 """
 
 import re
@@ -151,6 +151,8 @@ def _value_of(field: str, op: str, text: str) -> Any:
 
 def _single(field: str, text: str) -> Any:
     read = _json(text)
+    if isinstance(read, list) and len(read) == 1:
+        return read[0]
     if isinstance(read, str):
         return read
     if isinstance(read, bool):
@@ -177,8 +179,10 @@ def _text_of(condition: Mapping[str, Any]) -> str:
         return ""
     field, op, value = condition["field"], condition["op"], condition["value"]
     plain = ", ".join(map(_plain, value)) if isinstance(value, list) else _plain(value)
-    again = _value_of(field, op, plain.strip())
-    return plain if plain and _written(again) == _written(value) else _written(value)
+    ways = [plain, _written(value), f"[{_written(value)}]"]
+    return next(
+        each for each in ways if each and _written(_value_of(field, op, each.strip())) == _written(value)
+    )
 
 
 def _plain(value: Any) -> str:

@@ -25,7 +25,7 @@ APP_KEYS = [
     "id", "name", "slug", "description", "category", "scopes", "redirectUrl", "webhookUrl", "webhookEvents",
     "iconUrl", "screenshots", "version", "approvedScopes", "status", "isListed", "manifest", "clientId",
     "createdAt", "updatedAt", "screenshotAlts", "longDescription", "supportUrl", "privacyUrl",
-    "dataCountries", "dataRetentionDays", "dataProcessors", "liveSaves", "sessionTokenAlg", "role",
+    "dataCountries", "dataRetentionDays", "dataProcessors", "liveSaves", "sessionTokenAlg", "webhookFilter", "role",
 ]  # fmt: skip
 
 
@@ -78,6 +78,7 @@ def test_create_answers_the_app_with_its_secret_once(api: Api) -> None:
         "dataProcessors": "",
         "liveSaves": True,
         "sessionTokenAlg": "HS256",
+        "webhookFilter": None,
         "role": "OWNER",
     }
     for path in ("/developer/apps", f"/developer/apps/{app.id}"):
