@@ -50,6 +50,8 @@ export async function work(): Promise<types.Order> {
   await client.products({ updatedSince: "yesterday" }); // mistake: a time
   await client.products({ colour: "red" }); // mistake: no such filter
   await client.createWebhook({ url: "https://app.example.com", events: ["orders"] }); // mistake: no such event
+  await client.updateWebhook("1", { filter: { all: [{ field: "amount", op: "in", value: [1, "2", true] }] } });
+  await client.updateWebhook("1", { filter: { some: [] } }); // mistake: all or any
   const body: types.OrderBody = {
     items: [{ productId: "1", quantity: 1 }],
     customer: { name: "Kim" },
