@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('marketplace', '0024_session_token_alg'),
+        ('marketplace', '0026_data_terms_of_versions'),
     ]
 
     operations = [
