@@ -35,7 +35,7 @@ from tests.signals import ear as ear
 from tests.template_database import django_db_modify_db_settings as django_db_modify_db_settings
 
 django.test.client.WSGIRequest = Request  # type: ignore[misc, attr-defined]  # as `config.wsgi` makes them
-# Settings don't change while a server runs, so what a part says of them is kept.
+# Settings don't change while a server runs, so a part of a page that shows them is kept.
 setting_changed.connect(lambda **_: fixed.forget(), weak=False)
 
 

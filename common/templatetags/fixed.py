@@ -3,7 +3,7 @@
     {% fixed "components/footer.html" with note=footer_note links=footer_links %}
 
 is `{% include … only %}`, rendered once for each combination of values in a process. The part has these values and nothing else of
-the page: no request and no person. So nobody sees what it says to others. Values are texts, numbers and lists of them. What differs at each
+the page: no request and no person. So nobody sees what it says to others. Values are texts, numbers and lists of them. Whatever differs at each
 request, such as the token of a form, stands between `{% each_time %}` and `{% endeach_time %}`, and has the page's own context.
 """
 
