@@ -3,8 +3,8 @@
     {% fixed "components/footer.html" with note=footer_note links=footer_links %}
 
 is `{% include … only %}`, rendered once for each combination of values in a process. The part has these values and nothing else of
-the page: no request and no person. So nobody sees what it says to others. Values are texts, numbers and lists of them. Whatever differs at each
-request, such as the token of a form, stands between `{% each_time %}` and `{% endeach_time %}`, and has the page's own context.
+the page: no request and no person. So one person never sees what it says to another. Values are texts, numbers and lists of them. Whatever differs at each
+request, such as the token of a form, is between `{% each_time %}` and `{% endeach_time %}`, and has the page's own context.
 """
 
 from functools import lru_cache
@@ -23,7 +23,7 @@ register = template.Library()
 KEPT: Final = 1_000  # parts, of some 2 kB
 MARK: Final = str(
     uuid4()
-)  # where something else stands at each request. Random, so that no text of a page reads so
+)  # where the page has something else at each request. Random, so that no text of a page reads so
 NODES: Final = ":nodes"  # no name of a variable
 
 
@@ -65,7 +65,7 @@ def _plain(value: Any) -> Any:
 
 @lru_cache(maxsize=KEPT, typed=True)
 def _written(part: Template, names: tuple[str, ...], *given: Any) -> tuple[list[SafeString], list[NodeList]]:
-    """The texts of the part, and what stands between them."""
+    """The texts of the part, and what is between them."""
     nodes: list[NodeList] = []
     values = dict(zip(names, given[len(given) - len(names) :], strict=True))
     text = part.render(Context({**values, NODES: nodes}))
