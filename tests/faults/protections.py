@@ -113,12 +113,11 @@ PROTECTIONS: Final = {
     ),
     "outbox": Change(
         "webhooks.services.publishing",
-        "        return _copy_to_deliveries(event, listeners, paused, now)\n",
+        "        _copy_to_deliveries(event, listeners, paused, now)\n",
         "        from common.http import transport\n"
         "        found = [row[0] for row in listeners.webhooks().rows(of=listeners.of)]\n"
         "        for webhook in Webhook.objects.filter(id__in=found):\n"
-        "            transport.submit(webhook.url, headers={}, body=event.data.encode())\n"
-        "        return 0\n",
+        "            transport.submit(webhook.url, headers={}, body=event.data.encode())\n",
     ),
     "sessions checked around each task": Change(
         "config.celery", "        close_old_connections()\n", "        pass\n"
