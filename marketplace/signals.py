@@ -9,7 +9,7 @@ Sent before the commit, with the app's row locked.
 """
 
 fields_to_check = Signal()
-"""What is wrong with fields of an app that only higher apps can judge? Arguments: `webhook_events` and `webhook_filter`, as they are to be
+"""What is wrong with fields of an app that only higher apps can judge? Arguments: `webhook_events` and `webhook_filter`, as they will be
 saved. Receivers return `ErrorDetail`s under these names. Sent before the write; the row of an app that exists is locked.
 """
 

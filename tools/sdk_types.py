@@ -279,7 +279,7 @@ def _of(content: Schema) -> Schema:
 
 
 def _union(texts: Iterable[str]) -> str:
-    """Each type once. What is inside of a list stays as it is."""
+    """Each type once. The types inside of a list stay as they are."""
     return " | ".join(dict.fromkeys(re.split(r" \| (?![^\[<]*[\]>])", " | ".join(texts))))
 
 

@@ -12,7 +12,7 @@ from rest_framework.fields import empty
 from rest_framework.utils.html import is_html_input
 
 from common.http.exchanges import ErrorClass
-from common.rest.fields import Boolean, Choice, Described, Integer, Moment, StringList, Text
+from common.rest.fields import Boolean, Choice, Described, Identifier, Integer, Moment, StringList, Text
 from common.times import iso, iso_or_none
 from installations.models import Installation
 from stores.serializers import Count
@@ -89,6 +89,7 @@ class WebhookFilterSerializer(serializers.Serializer):
         "One of these fields has changed. Events without changedFields pass.",
         ["price"],
         required=False,
+        child=Identifier(max_length=MAX_FIELD),
         max_length=rules.MOST,
         schema={"minItems": 1},
     )

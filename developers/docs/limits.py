@@ -39,6 +39,7 @@ from stores.services.catalogue import products
 from teststores import services as test_stores
 from webhooks import health
 from webhooks.engine import claim_selection, listeners, retry
+from webhooks.filters import rules as filter_rules
 from webhooks.messages import message
 from webhooks.services import deliveries, inboxes, registration
 from webhooks.services import retention as delivery_retention
@@ -125,6 +126,8 @@ def _orders() -> list[Limit]:
 def _webhooks() -> list[Limit]:
     return [
         Limit("Webhooks of an installation, besides the app-defined one", str(registration.MAX_WEBHOOKS), "409"),
+        Limit("Conditions of a filter, and names in its `changed`", str(filter_rules.MOST), "400"),
+        Limit("A value of a condition", f"{filter_rules.MAX_TEXT} characters; {filter_rules.MOST_VALUES} values of `in`", "400"),
         Limit("Deliveries at the same time to one host name, all webhooks whose server isn't known to answer quickly together", str(claim_selection.HOST_ATTEMPTS), "they wait"),
         Limit("Time for a response", f"{transport.TIMEOUT:.0f} seconds", "the attempt fails"),
         Limit("Attempts of a delivery", str(len(retry.delays()) + 1), "EXHAUSTED"),

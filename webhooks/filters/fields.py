@@ -20,7 +20,7 @@ Step = tuple[str, bool]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a schema says of a field. `types` are words of JSON Schema; none: anything."""
+    """A field in a schema. `types` are words of JSON Schema; none: anything."""
 
     types: frozenset[str] = frozenset()
     is_moment: bool = False

@@ -1,6 +1,6 @@
 """The form field of a filter: rows of field, operator and value, and the fields that must have changed.
 
-What is typed becomes the JSON of the developer API. A value is a number or a boolean where the data has one there, and text otherwise;
+The form makes the JSON of the developer API. A value is a number or a boolean where the data has one there, and text otherwise;
 a value in quotes is always text, so that `""` is empty text, and one in brackets is JSON: `[1]` is the number where the data has text.
 """
 

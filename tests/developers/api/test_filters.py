@@ -1,4 +1,4 @@
-"""`webhookFilter` of an app, and what the developer API says of an event that a filter stops (contract, section 19)."""
+"""`webhookFilter` of an app, and how the developer API reports an event that a filter stops (contract, section 19)."""
 
 from typing import Any
 

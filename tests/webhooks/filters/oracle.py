@@ -1,4 +1,4 @@
-"""What the contract says of filters (section 19), written from its words alone: nothing here is the product's.
+"""The contract's rules for filters (section 19), written from its words alone: nothing here is the product's.
 
 `FIELDS` says by hand which fields the data of an event has, and which of them are times or lists.
 """
