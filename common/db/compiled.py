@@ -64,7 +64,7 @@ class AmongIds(Func):
 class EachOfIds(AmongIds):
     """The same for a table with partitions, whose own id is given: each row is looked up in its partition alone.
 
-    For `= ANY`, PostgreSQL looks for all ids in each partition. It plans anew for each array whose length it sees, which is what the
+    For `= ANY`, PostgreSQL looks for all ids in each partition. It makes a plan for each array whose length it sees, which is what the
     inner SELECT hides.
     """
 
@@ -340,7 +340,7 @@ def keeps_statements() -> bool:
 
 
 def rows_of_each(*queries: tuple[Compiled[Any], dict[str, Any]], prepared: bool) -> list[list[Any]]:
-    """The rows of these queries for their values, with which a `limit` may stand.
+    """The rows of these queries for their values, among which may be a `limit`.
 
     `prepared`: on PostgreSQL in one round trip, each planned once for this session (`common.db.prepared`). All need a name.
     """

@@ -2,9 +2,10 @@
 
     {% fixed "components/footer.html" with note=footer_note links=footer_links %}
 
-is `{% include … only %}`, rendered once for each combination of values in a process. The part has these values and nothing else of
-the page: no request and no person. So one person never sees what it says to another. Values are texts, numbers and lists of them. Whatever differs at each
-request, such as the token of a form, is between `{% each_time %}` and `{% endeach_time %}`, and has the page's own context.
+is `{% include … only %}`, rendered once for each combination of values in a process; `name` alone is short for `name=name`. The part has these
+values and nothing else of the page: no request and no person. So no person sees what it says to another. Values are texts, numbers and lists
+of them. Parts of it that differ at each request, such as the token of a form, are between `{% each_time %}` and `{% endeach_time %}`, and have
+the page's own context.
 """
 
 from functools import lru_cache
@@ -23,7 +24,7 @@ register = template.Library()
 KEPT: Final = 1_000  # parts, of some 2 kB
 MARK: Final = str(
     uuid4()
-)  # where the page has something else at each request. Random, so that no text of a page reads so
+)  # where something else is at each request. Random, so that no text of a page reads so
 NODES: Final = ":nodes"  # no name of a variable
 
 
@@ -90,8 +91,9 @@ class EachTimeNode(Node):
 @register.tag
 def fixed(parser: Parser, token: Token) -> FixedNode:
     _, part, *bits = token.split_contents()
-    values = token_kwargs(bits[1:], parser) if bits[:1] == ["with"] else {}
-    if bits and not (values and bits[0] == "with"):
+    named = [each if "=" in each else f"{each}={each}" for each in bits[1:]]
+    values = token_kwargs(named, parser)
+    if bits and (bits[0] != "with" or named or not values):
         raise TemplateSyntaxError(
             '{% fixed "part.html" with name=value … %} has the name of a template, and values.'
         )
