@@ -71,8 +71,10 @@ def versions_kept(app: App) -> set[tuple[UUID, bool]]:
     asked for more, or of what said where their data goes while the version that they run doesn't.
     """
     kept = set(ReachRequest.objects.filter(version__app=app).values_list("version_id", "in_release"))
-    fields = ("data_countries", "data_retention_days", "data_processors")
-    terms: dict[Any, DataTerms] = {each.pk: each.data_terms for each in app.versions.only(*fields)}
+    said = AppVersion.objects.filter(app=app).values_list(
+        "pk", "data_countries", "data_retention_days", "data_processors"
+    )
+    terms: dict[Any, DataTerms] = {pk: DataTerms(*fields) for pk, *fields in said}
     return kept | {
         (agreed, in_release)
         for (in_release, current), agreed in product(_run(app).items(), terms)
