@@ -43,7 +43,7 @@ class AnyValue(Described):
 
 
 class FilterConditionSerializer(serializers.Serializer):
-    field = Text(  # type: ignore[assignment]
+    field = Text(
         "A field of the data: names joined by dots, with [] behind an array's name.",
         "amount",
         max_length=MAX_FIELD,
@@ -71,18 +71,18 @@ class WebhookFilterSerializer(serializers.Serializer):
 
     default_error_messages = {"invalid": "Must be an object, or null for no filter."}
 
-    all = FilterConditionSerializer(
-        many=True,
+    all: Any = serializers.ListSerializer(
+        child=FilterConditionSerializer(),
         required=False,
-        max_length=rules.MOST,
         allow_empty=False,
+        max_length=rules.MOST,
         help_text="All of these must hold.",
     )
-    any = FilterConditionSerializer(
-        many=True,
+    any: Any = serializers.ListSerializer(
+        child=FilterConditionSerializer(),
         required=False,
-        max_length=rules.MOST,
         allow_empty=False,
+        max_length=rules.MOST,
         help_text="One of these must hold.",
     )
     changed = StringList(

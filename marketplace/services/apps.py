@@ -225,7 +225,9 @@ def _check_filter(app: App, changes: Mapping[str, Any]) -> None:
 
 
 def _ask_about(webhook_events: Sequence[str], webhook_filter: Any) -> None:
-    asked = fields_to_check.send(App, webhook_events=webhook_events, webhook_filter=webhook_filter)
+    asked: list[tuple[Any, Any]] = fields_to_check.send(
+        App, webhook_events=webhook_events, webhook_filter=webhook_filter
+    )
     problems: list[ErrorDetail] = [problem for _, found in asked for problem in found]
     if problems:
         raise Invalid(" ".join(problem["message"] for problem in problems), problems)
