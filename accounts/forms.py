@@ -3,6 +3,7 @@
 import struct
 from typing import Any
 
+from allauth.account.adapter import get_adapter as get_account_adapter
 from allauth.account.forms import ChangePasswordForm, LoginForm, ResetPasswordKeyForm, SetPasswordForm
 from allauth.account.forms import ReauthenticateForm as PasswordProofForm
 from allauth.core import context
@@ -27,6 +28,7 @@ from accounts.services import Registration, choose_new_password, register, secon
 from accounts.services.passwords import mail_reset
 from accounts.services.registration import register_in_vain
 from accounts.sign_in.origins import origin_of
+from accounts.sign_in.provider import passwords_for
 from accounts.validators import timezone_choices
 from common import lengths
 from common.contacts import validate_email
@@ -98,6 +100,16 @@ class SignInForm(LoginForm):
             except forms.ValidationError as error:
                 raise forms.ValidationError({"email": error.messages}) from error
             raise
+
+
+class StaffSignInForm(SignInForm):
+    """For the administration alone: to others a right password is a wrong one."""
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        if self.user is not None and not passwords_for(self.user):
+            raise get_account_adapter().validation_error("email_password_mismatch")
+        return data
 
 
 class RegisterForm(forms.Form):

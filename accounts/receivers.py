@@ -5,6 +5,7 @@ from typing import Any
 from allauth.account.signals import password_changed, password_reset, password_set
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authenticator_added, authenticator_removed, authenticator_reset
+from django.contrib import messages
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.dispatch import receiver
 from django.http import HttpRequest
@@ -12,10 +13,11 @@ from django.utils import timezone
 
 from accounts.enums import SecurityEventKind
 from accounts.models import User, normalize_email
-from accounts.services import security_log
-from accounts.sign_in import limits
+from accounts.services import connections, security_log
+from accounts.sign_in import limits, pending
 from accounts.sign_in.origins import origin_of
 from accounts.sign_in.sessions import DEVICE, NETWORK, SIGNED_IN_AT
+from common.errors import Conflict
 from common.processes.background import enqueue_after_commit
 
 
@@ -27,6 +29,18 @@ def begin_session(sender: Any, request: HttpRequest, user: User, **kwargs: Any) 
     request.session[DEVICE], request.session[NETWORK] = origin
     request.session[SIGNED_IN_AT] = timezone.now().isoformat()
     security_log.record(user_id=user.pk, kind=SecurityEventKind.SIGNED_IN, origin=origin)
+    _connect_by_link(request, user)
+
+
+def _connect_by_link(request: HttpRequest, user: User) -> None:
+    """After the mailed link, and after the second factor of who has one."""
+    kept = pending.take(request)
+    if kept is None or kept.user_id != str(user.pk):
+        return
+    try:
+        connections.connect_by_link(user=user, identity=kept.identity, origin=origin_of(request))
+    except Conflict as error:  # either side was connected in the meantime
+        messages.error(request, error.message)
 
 
 @receiver(user_logged_out)

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from accounts import times
-from accounts.views import profile, tokens
+from accounts.views import profile, provider, tokens
 from accounts.views.deletion import delete, deleted
 from accounts.views.open_sessions import end_sessions, open_sessions, security_log
 from accounts.views.sign_in import home, send_again
@@ -24,5 +24,10 @@ urlpatterns = [
     path("sessions/", open_sessions, name="sessions"),
     path("sessions/end/", end_sessions, name="end_sessions"),
     path("times/", times.times, name="times"),
+    path("oidc/role/", provider.choose_role, name="provider_role"),
+    path("oidc/mail/", provider.ask_for_mail, name="provider_mail"),
+    path("oidc/mail/<str:token>/", provider.connect_by_link, name="connect_by_link"),
+    path("oidc/connect/", provider.connect, name="connect_provider"),
+    path("oidc/disconnect/", provider.disconnect, name="disconnect_provider"),
     path("confirm-email/again/", send_again, name="send_confirmation_again"),
 ]

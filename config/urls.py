@@ -3,8 +3,8 @@
 from django.contrib import admin
 from django.contrib.sitemaps.views import sitemap
 from django.urls import include, path, re_path
-from django.views.generic import RedirectView
 
+from accounts.views.sign_in import StaffSignInView
 from common.web.methods import require_safe
 from config import health
 from config.observability import metrics
@@ -32,8 +32,8 @@ urlpatterns = [
     path("sitemap.xml", require_safe(sitemap), {"sitemaps": crawlers.SITEMAPS}),
     path("readyz", health.readyz),
     path("metrics", metrics.metrics),
-    # One sign-in page for everyone, so that its rate limits apply to the admin, too.
-    path("admin/login/", RedirectView.as_view(pattern_name="account_login", query_string=True)),
+    # One sign-in page for everyone, so that its rate limits apply to the admin, too. Without passwords, staff have one here.
+    path("admin/login/", StaffSignInView.as_view()),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
     path("accounts/", include("accounts.views.allauth_urls")),

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import update_last_login
+from django.urls import reverse
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,13 +26,19 @@ from accounts.sign_in import limits, tokens
 from accounts.sign_in.adapter import WRONG_CREDENTIALS
 from accounts.sign_in.origins import origin_of
 from accounts.sign_in.tokens import TokenPair
-from common.errors import Unauthenticated
+from common.errors import NotAllowed, Unauthenticated
 from common.rest.schema import problem
 from common.rest.views import JsonView
 
 NO_STORE = {"Cache-Control": "no-store"}
 WRONG_OTP = "This account has a second factor. Send a current code as otp: each works once."
 SPENT = problem("The refresh token is unknown, used or expired.")
+NO_PASSWORDS = problem(
+    "People sign in by an identity provider here, on the site's pages, and have no passwords."
+)
+PASSWORDS_OFF = (
+    "There are no passwords here. Sign in at {page}, and use a developer token in place of this call."
+)
 
 
 class AccountView(JsonView):
@@ -43,12 +51,14 @@ class RegisterApiView(AccountView):
         request=RegisterBody,
         responses={
             201: OpenApiResponse(SignedInSerializer, "The account, signed in, with its sandbox or business."),
+            403: NO_PASSWORDS,
             409: problem("There is an account with this address."),
             429: problem("More than 60 a minute from one address."),
         },
     )
     def post(self, request: Request) -> Response:
         """Register."""
+        _require_passwords()
         limits.registration(request)
         made = register(**_validated(RegisterBody, request))
         update_last_login(User, made.user)
@@ -67,6 +77,7 @@ class LoginView(AccountView):
                 "Unknown account, wrong password, or `details` with the field `otp` and the message `mfa_required`: the "
                 "account has a second factor, and `otp` is missing or wrong."
             ),
+            403: NO_PASSWORDS,
             429: problem(
                 "More than 10 failures a minute for one account and network, or 60 from one address. Or 20 wrong codes "
                 "for the account within 24 hours: then `otp` takes a recovery code only."
@@ -75,6 +86,7 @@ class LoginView(AccountView):
     )
     def post(self, request: Request) -> Response:
         """Sign in."""
+        _require_passwords()
         limits.sign_in_from_address(request)
         body = _validated(LoginBody, request)
         limits.sign_in_to_account(request, body["email"])
@@ -109,6 +121,12 @@ class LogoutView(AccountView):
         """
         tokens.revoke(_validated(RefreshTokenBody, request)["refreshToken"])
         return Response(status=204)
+
+
+def _require_passwords() -> None:
+    if not settings.PASSWORD_SIGN_IN:
+        page = settings.BASE_URL + reverse("account_login")
+        raise NotAllowed(PASSWORDS_OFF.format(page=page), code="password_sign_in_off")
 
 
 def _require_code(request: Request, user: User, code: str) -> None:

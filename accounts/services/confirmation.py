@@ -12,6 +12,7 @@ from django.utils.http import urlencode
 from accounts.enums import SELF_REGISTERED, SecurityEventKind
 from accounts.models import Mail, User
 from accounts.services import outbox, security_log
+from accounts.services.security_mails import no_passwords
 from accounts.sign_in.limits import UnaskedMail
 from common.errors import NotAllowed
 from common.mails.letters import Letter, letter
@@ -100,5 +101,5 @@ def _write_account_exists(mail: Mail) -> Letter | None:
         subject=f"You already have an account at {settings.PLATFORM_NAME}",
         to=user.email,
         template="accounts/mail/account_exists.txt",
-        context={"base_url": settings.BASE_URL},
+        context={"base_url": settings.BASE_URL} | no_passwords(),
     )

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -31,7 +32,14 @@ from common.rest.idempotency import forget, owner_of
 NAME: Final = "Deleted account"
 STORE_NAME: Final = "Deleted store"
 # What signs a person in. A password reset ends or weakens each of these, too (`services.passwords`).
-SIGN_INS: Final[tuple[Any, ...]] = (Session, SignIn, DeveloperToken, DeviceGrant, Authenticator)
+SIGN_INS: Final[tuple[Any, ...]] = (
+    Session,
+    SignIn,
+    DeveloperToken,
+    DeviceGrant,
+    Authenticator,
+    SocialAccount,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from accounts.models import Mail, User
 from accounts.services import confirmation, outbox
+from accounts.services.connections import end_connections
 from accounts.services.developer_tokens import end_tokens
 from accounts.services.second_factor import require_password_with_passkeys
 from accounts.sign_in.limits import UnaskedMail
@@ -25,9 +26,9 @@ def mail_reset(*, email: str) -> None:
 
 @outbox.writes(RESET, limit=UnaskedMail.PASSWORD_RESET)
 def _write_reset(mail: Mail) -> Letter | None:
-    """None for an unknown address, a closed account and one without a password."""
+    """None for an unknown address, a closed account and one without a password, and where people have none any more."""
     user = User.objects.with_email(mail.to)
-    if user is None or not user.is_active or not user.has_usable_password():
+    if user is None or not user.is_active or not user.has_usable_password() or not settings.PASSWORD_SIGN_IN:
         return None
     path = reverse(
         "account_reset_password_from_key",
@@ -46,11 +47,13 @@ def choose_new_password(*, user: User, password: str) -> None:
     """Set a password that was chosen with a mailed link, and end everything that signs in.
 
     Sessions and sign-ins of the API are bound to the previous password. The rest could have been made by somebody who had
-    the account before, so tokens end, and passkeys are a second factor only. The link has confirmed the address.
+    the account before, so tokens and connections to an identity provider end, and passkeys are a second factor only. The link has
+    confirmed the address.
     """
     user.set_password(password)  # slow on purpose, so not while a transaction holds locks
     with transaction.atomic():
         end_tokens(user=user)
+        end_connections(user=user)
         user.save(update_fields=["password"])
         require_password_with_passkeys(user=user)
         confirmation.confirm(user=user)

@@ -1,5 +1,6 @@
 """Registering a person together with the business that the role comes with."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,7 +18,7 @@ from accounts.models import Business, User, normalize_email
 from accounts.public_names import check_public_name
 from accounts.services import security_log
 from accounts.services.businesses import create_business
-from accounts.services.confirmation import mail_confirmation
+from accounts.services.confirmation import confirm, mail_confirmation
 from common.errors import Conflict, ErrorDetail, Invalid, field_problems
 
 USER_FIELDS = {"email": "email", "name": "name"}
@@ -73,10 +74,31 @@ def register_without_store(*, email: str, password: str, name: str, now: datetim
     return user
 
 
+def register_without_password(*, email: str, name: str, role: str, now: datetime | None = None) -> User:
+    """Create the account of a person whose address is confirmed already. A developer gets a sandbox, a merchant no store.
+
+    Raises like `register`.
+    """
+    now = now or timezone.now()
+    user = User(email=normalize_email(email), name=name.strip(), role=role, date_joined=now)
+    sandbox = _first_business(user, "", "", "", "USD", "UTC") if role == Role.DEVELOPER else None
+    _check(user, sandbox)
+    if User.objects.with_email(user.email):
+        raise Conflict(TAKEN, code="account_exists")
+    user.set_unusable_password()
+    with transaction.atomic():
+        _insert(user)
+        security_log.record(user_id=user.pk, kind=SecurityEventKind.REGISTERED)
+        confirm(user=user)
+        if sandbox:
+            _opened(user, sandbox, now)
+    return user
+
+
 def _save(
     user: User, password: str, business: Business | None, next_url: str, now: datetime
 ) -> Business | None:
-    _check(user, password, business)
+    _check(user, business, _password_problems(password, user))
     if User.objects.with_email(user.email):
         raise Conflict(TAKEN, code="account_exists")
     user.set_password(password)  # slow on purpose, so not while a transaction holds locks
@@ -126,9 +148,9 @@ def _first_business(user: User, name: str, kind: str, address: str, currency: st
     )
 
 
-def _check(user: User, password: str, business: Business | None) -> None:
+def _check(user: User, business: Business | None, of_password: Sequence[ErrorDetail] = ()) -> None:
     problems = field_problems(user, USER_FIELDS)
-    problems += _password_problems(password, user)
+    problems += of_password
     if user.role not in SELF_REGISTERED:
         problems.append({"field": "role", "message": f"Must be one of: {', '.join(SELF_REGISTERED)}."})
     names = {"name": user.name}

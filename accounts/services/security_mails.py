@@ -8,6 +8,7 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services.outbox import post
 from accounts.sign_in.origins import Origin, device_name
+from accounts.sign_in.provider import label
 from common.mails.letters import letter
 
 
@@ -38,4 +39,9 @@ def mail_wrong_codes(*, user: User, count: int, origin: Origin) -> None:
 
 
 def mail_later(*, subject: str, template: str, context: dict[str, Any], to: str) -> None:
-    post(letter(subject=subject, to=to, template=template, context=context), kind="account")
+    post(letter(subject=subject, to=to, template=template, context=context | no_passwords()), kind="account")
+
+
+def no_passwords() -> dict[str, Any]:
+    """What mails say where people sign in by the operator's identity provider alone."""
+    return {} if settings.PASSWORD_SIGN_IN else {"no_passwords": True, "label": label()}

@@ -37,6 +37,7 @@ class UnaskedMail(StrEnum):
     ACCOUNT_EXISTS = "account-exists"
     PASSWORD_RESET = "password-reset"  # noqa: S105
     CONFIRMATION = "confirmation"
+    CONNECTION = "connection"
     INVITATION = "invitation"
     ORDER = "order"
 

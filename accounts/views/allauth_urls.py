@@ -7,6 +7,8 @@ from allauth.mfa.webauthn import views as webauthn
 from django.urls import path, re_path, reverse_lazy
 
 from accounts.forms import AddAppForm
+from accounts.sign_in.step_up import fresh
+from accounts.views import provider
 from accounts.views.second_factor import (
     AddPasskeyView,
     PasskeySignInView,
@@ -23,32 +25,38 @@ from accounts.views.sign_in import (
     PasswordSetView,
     RegisterView,
     SignInView,
+    for_own_password,
+    with_passwords,
 )
 
 urlpatterns = [
-    path("register/", RegisterView.as_view(), name="account_signup"),
+    path("register/", with_passwords(RegisterView.as_view()), name="account_signup"),
     path("login/", SignInView.as_view(), name="account_login"),
     path("logout/", views.LogoutView.as_view(http_method_names=["post", "options"]), name="account_logout"),
-    path("password-reset/", PasswordResetView.as_view(), name="account_reset_password"),
+    path("password-reset/", with_passwords(PasswordResetView.as_view()), name="account_reset_password"),
     path(
         "password-reset/sent/",
-        views.PasswordResetDoneView.as_view(template_name="accounts/password_reset_done.html"),
+        with_passwords(
+            views.PasswordResetDoneView.as_view(template_name="accounts/password_reset_done.html")
+        ),
         name="account_reset_password_done",
     ),
     path(
         "password-reset/complete/",
-        views.PasswordResetFromKeyDoneView.as_view(template_name="accounts/password_reset_complete.html"),
+        with_passwords(
+            views.PasswordResetFromKeyDoneView.as_view(template_name="accounts/password_reset_complete.html")
+        ),
         name="account_reset_password_from_key_done",
     ),
     re_path(
         r"^password-reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
-        PasswordResetFromKeyView.as_view(),
+        with_passwords(PasswordResetFromKeyView.as_view()),
         name="account_reset_password_from_key",
     ),
-    path("password/", PasswordChangeView.as_view(), name="account_change_password"),
+    path("password/", for_own_password(PasswordChangeView.as_view()), name="account_change_password"),
     path(
         "password/set/",
-        PasswordSetView.as_view(),
+        for_own_password(fresh(PasswordSetView.as_view())),
         name="account_set_password",
     ),
     path(
@@ -63,14 +71,19 @@ urlpatterns = [
     ),
     path("login/second-step/", SecondStepView.as_view(), name="mfa_authenticate"),
     path("login/passkey/", PasskeySignInView.as_view(), name="mfa_login_webauthn"),
-    path("prove/password/", ProveByPasswordView.as_view(), name="account_reauthenticate"),
+    path("oidc/login/", provider.sign_in, name="openid_connect_login"),
+    path("oidc/login/callback/", provider.callback, name="openid_connect_callback"),
+    path("prove/password/", for_own_password(ProveByPasswordView.as_view()), name="account_reauthenticate"),
+    path("prove/provider/", provider.prove, name="prove_by_provider"),
     path("prove/code/", ProveByCodeView.as_view(), name="mfa_reauthenticate"),
     path("prove/passkey/", ProveByPasskeyView.as_view(), name="mfa_reauthenticate_webauthn"),
     path("security/", SecurityView.as_view(), name="mfa_index"),
     path(
         "security/app/",
-        totp.ActivateTOTPView.as_view(
-            form_class=AddAppForm, template_name="accounts/authenticator_app_add.html"
+        fresh(
+            totp.ActivateTOTPView.as_view(
+                form_class=AddAppForm, template_name="accounts/authenticator_app_add.html"
+            )
         ),
         name="mfa_activate_totp",
     ),
@@ -79,7 +92,7 @@ urlpatterns = [
         totp.DeactivateTOTPView.as_view(template_name="accounts/authenticator_app_remove.html"),
         name="mfa_deactivate_totp",
     ),
-    path("security/passkeys/add/", AddPasskeyView.as_view(), name="mfa_add_webauthn"),
+    path("security/passkeys/add/", fresh(AddPasskeyView.as_view()), name="mfa_add_webauthn"),
     path(
         "security/passkeys/<int:pk>/remove/",
         webauthn.RemoveWebAuthnView.as_view(

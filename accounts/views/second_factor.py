@@ -1,6 +1,6 @@
 """Setting up a second factor, and using it to sign in or to prove again who one is."""
 
-from typing import Any
+from typing import Any, cast
 
 from allauth.account.views import ReauthenticateView as PasswordView
 from allauth.mfa.base.views import AuthenticateView, IndexView
@@ -20,9 +20,11 @@ from accounts.forms import (
     SecondStepPasskeyForm,
 )
 from accounts.models import User
+from accounts.services.connections import is_connected
 from accounts.services.second_factor import must_set_up, signs_in_alone
 from accounts.sign_in import limits
 from accounts.sign_in.adapter import WRONG_PASSKEY, passkey_domain
+from accounts.sign_in.provider import passwords_for
 from accounts.views.sign_in import LimitedForm
 from common.errors import TooManyRequests
 
@@ -38,6 +40,8 @@ class SecurityView(IndexView):
         return super().get_context_data(**kwargs) | {
             "must_set_up": must_set_up(self.request.user),
             "passkeys_possible": passkey_domain() is not None,
+            "may_have_password": passwords_for(self.request.user),
+            "is_connected": is_connected(cast(User, self.request.user)),
         }
 
 

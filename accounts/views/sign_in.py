@@ -1,7 +1,9 @@
 """Signing in and the way home, opening an account, confirming an address, and passwords."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from allauth.account import views as allauth
 from allauth.account.utils import complete_signup
@@ -9,7 +11,7 @@ from allauth.account.views import LoginView, SignupView
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_POST
@@ -23,14 +25,18 @@ from accounts.forms import (
     PasswordSetForm,
     RegisterForm,
     SignInForm,
+    StaffSignInForm,
 )
 from accounts.models import User, normalize_email
 from accounts.services import Registration
 from accounts.services.confirmation import mail_account_exists, mail_confirmation
 from accounts.sign_in import limits
 from accounts.sign_in.adapter import passkey_domain
+from accounts.sign_in.provider import passwords_for
 from common.errors import Conflict, RetryLater, TooManyRequests
 from common.web.own_pages import is_own_page
+
+View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 
 class ShownAgain(FormView):
@@ -68,11 +74,46 @@ def _again(view: FormView, error: RetryLater) -> HttpResponse:
     )
 
 
+def with_passwords(view: View) -> View:
+    """A page of sites on which everybody may have a password. On others it is a 404."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not settings.PASSWORD_SIGN_IN:
+            raise Http404
+        return view(request, *args, **kwargs)
+
+    return cast(View, guarded)
+
+
+def for_own_password(view: View) -> View:
+    """A page about the password of a person who may use one."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated and not passwords_for(request.user):
+            raise Http404
+        return view(request, *args, **kwargs)
+
+    return cast(View, guarded)
+
+
 class SignInView(LimitedForm, LoginView):
     """Keeps `next` where it leads to this site. Signing in gives the session a new key."""
 
     template_name = "accounts/login.html"
     form_class = SignInForm
+    asks_for_password = True
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        self.asks_for_password = self.asks_for_password and settings.PASSWORD_SIGN_IN
+        response: HttpResponse = super().dispatch(request, *args, **kwargs)
+        return response
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not self.asks_for_password:
+            raise Http404
+        return super().post(request, *args, **kwargs)
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.user.is_authenticated and not self.get_next_url():
@@ -84,8 +125,25 @@ class SignInView(LimitedForm, LoginView):
         limits.sign_in_to_account(request, request.POST.get("email", ""))
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        here = {"next": self.get_next_url() or "", "passkeys_possible": passkey_domain() is not None}
+        here = {
+            "next": self.get_next_url() or "",
+            "passkeys_possible": passkey_domain() is not None,
+            "asks_for_password": self.asks_for_password,
+        }
         return super().get_context_data(**kwargs) | here
+
+
+class StaffSignInView(SignInView):
+    """Signing in to the administration, where other people have no passwords. Elsewhere there is one page for everybody."""
+
+    form_class = StaffSignInForm
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if settings.PASSWORD_SIGN_IN:
+            query = request.META.get("QUERY_STRING", "")
+            return redirect(f"{reverse('account_login')}?{query}" if query else "account_login")
+        response: HttpResponse = LoginView.dispatch(self, request, *args, **kwargs)
+        return response
 
 
 @login_required

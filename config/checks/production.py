@@ -2,18 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Tags, Warning, register
 from django.utils import timezone
 
-
-def registered_domain(url: str) -> str:
-    """`example.com` or `example.co.uk`. A guess without the list of public suffixes, good enough for a warning."""
-    parts = (urlsplit(url).hostname or "").split(".")
-    has_two_part_suffix = len(parts) > 2 and len(parts[-1]) == 2 and len(parts[-2]) <= 3
-    return ".".join(parts[-3 if has_two_part_suffix else -2 :])
+from common.http.sites import is_same_site
 
 
 @register(Tags.security)
@@ -31,7 +25,7 @@ def _addresses() -> Iterator[CheckMessage]:
             hint="Set BASE_URL to the site's https:// address.",
             id="config.W001",
         )
-    if registered_domain(settings.BASE_URL) == registered_domain(settings.STORES_URL):
+    if is_same_site(settings.BASE_URL, settings.STORES_URL.replace("{slug}.", "slug.")):
         yield Warning(
             "The stores are under the same domain as the platform: to browsers they are one site, so requests that "
             "scripts in stores send to the platform carry its cookies.",

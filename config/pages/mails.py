@@ -82,6 +82,7 @@ def _of_accounts() -> Made:
         "account_exists": (f"You already have an account at {settings.PLATFORM_NAME}", {}),
         "confirm": (f"Confirm your e-mail address for {settings.PLATFORM_NAME}", {}),
         "new_email": (f"Confirm your new e-mail address for {settings.PLATFORM_NAME}", {}),
+        "connection": (f"Sign in to {settings.PLATFORM_NAME} with Atrium", {"label": "Atrium"}),
         "password_reset": (f"Choose a new password for {settings.PLATFORM_NAME}", {}),
         "security_change": (
             f"The security of your account at {settings.PLATFORM_NAME} has changed",

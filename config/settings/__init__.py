@@ -41,6 +41,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "rest_framework",
     "oauth2_provider",
 ]
@@ -66,6 +68,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "common.web.context_processors.page",
+                "accounts.context_processors.people",
                 "accounts.context_processors.confirmation",
             ],
         },
