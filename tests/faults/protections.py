@@ -560,6 +560,97 @@ PROTECTIONS: Final = {
         "if grant.installation_id is not None or grant.superseded:",
         "if grant.installation_id is not None:",
     ),
+    # Of sign-in by an identity provider.
+    "verified addresses only": Change(
+        "accounts.sign_in.provider", ' and facts.get("email_verified") is True', ""
+    ),
+    "addresses open no account": Change(
+        "accounts.services.connections",
+        "return row.user if row else None",
+        "return row.user if row else User.objects.with_email(identity.email)",
+    ),
+    "signatures of ID tokens": Change(
+        "accounts.sign_in.id_tokens",
+        '        if header.get("alg") not in ALGORITHMS:\n'
+        "            raise RefusedToken(f\"The ID token is signed by {header.get('alg')!r}.\")\n"
+        "        claims: Claims = jwt.decode(\n"
+        "            token,\n"
+        "            _key_for(header, keys),\n"
+        '            algorithms=[header["alg"]],\n'
+        "            issuer=issuer,\n"
+        "            audience=client_id,\n"
+        "            leeway=CLOCKS_DIFFER,\n"
+        '            options={"require": _MUST_HAVE},\n',
+        "        claims = jwt.decode(\n            token,\n"
+        '            options={"require": _MUST_HAVE, "verify_signature": False},\n',
+    ),
+    "issuer of ID tokens": Change("accounts.sign_in.id_tokens", "            issuer=issuer,\n", ""),
+    "audience of ID tokens": Change(
+        "accounts.sign_in.id_tokens",
+        'options={"require": _MUST_HAVE}',
+        'options={"require": _MUST_HAVE, "verify_aud": False}',
+    ),
+    "authorized party of ID tokens": Change(
+        "accounts.sign_in.id_tokens", "    _check_party(claims, client_id)\n", ""
+    ),
+    "end of ID tokens": Change(
+        "accounts.sign_in.id_tokens",
+        'options={"require": _MUST_HAVE}',
+        'options={"require": _MUST_HAVE, "verify_exp": False}',
+    ),
+    "nonce": Change("accounts.sign_in.id_tokens", 'if claims.get("nonce") != nonce:', "if False:"),
+    "state of the browser": Change(
+        "accounts.sign_in.provider",
+        'provider.unstash_redirect_state(request, request.GET.get("state", ""))',
+        '[*[each[0] for each in request.session.get("socialaccount_states", {}).values()], '
+        '{"pkce_code_verifier": "", "nonce": "", "process": LOGIN, "user_id": "", "began_at": 0}][0]',
+    ),
+    "states that work once": Change(
+        "accounts.sign_in.provider",
+        'provider.unstash_redirect_state(request, request.GET.get("state", ""))',
+        'request.session["socialaccount_states"][request.GET["state"]][0]',
+    ),
+    "issuer of responses": Change(
+        "accounts.sign_in.provider",
+        "    _check_issuer_of_response(request, adapter.openid_config, who.issuer)\n",
+        "",
+    ),
+    "issuer of descriptions": Change(
+        "accounts.sign_in.provider", 'if config.get("issuer") != issuer:', "if False:"
+    ),
+    "issuer in the key of a connection": Change(
+        "accounts.services.connections",
+        "return SocialAccount.objects.filter(provider=issuer)",
+        "return SocialAccount.objects.all()",
+    ),
+    "subject of userinfo": Change(
+        "accounts.sign_in.provider", 'if found.get("sub") != claims["sub"]:', "if False:"
+    ),
+    "own pages after the provider": Change(
+        "accounts.views.provider", 'return url if url and is_own_page(url, request) else ""', "return url"
+    ),
+    "time of the proof": Change("accounts.views.provider", "if not done.is_fresh_proof:", "if False:"),
+    "person of the proof": Change(
+        "accounts.views.provider", "if connections.account_of(done.identity) != user:", "if False:"
+    ),
+    "sign-ins that prove nothing": Change(
+        "accounts.sign_in.step_up",
+        'each["method"] != BY_PROVIDER or each.get("reauthenticated")',
+        "True",
+    ),
+    "proof before a second factor": Change(
+        "accounts.sign_in.step_up",
+        "        if needs_proof(request):\n            raise",
+        "        if False:\n            raise",
+    ),
+    "one account for a person at the provider": Change(
+        "accounts.services.connections",
+        "        _insert(user, identity)\n",
+        "        account_of(identity) and _rows(identity.issuer).update(user=user)\n",
+    ),
+    "browser of the mailed link": Change(
+        "accounts.services.connections", "user is not None and sealed == key and", "user is not None and"
+    ),
 }
 
 
