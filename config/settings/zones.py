@@ -33,6 +33,7 @@ ZONES: dict[str, dict[str, Any]] = {
             "accounts.times.PersonalTimes",
             "django.contrib.messages.middleware.MessageMiddleware",
             "django.middleware.clickjacking.XFrameOptionsMiddleware",
+            "common.web.middleware.frames.FramesMiddleware",
         ],
     },
     "api": {

@@ -640,8 +640,8 @@ PROTECTIONS: Final = {
     ),
     "proof before a second factor": Change(
         "accounts.sign_in.step_up",
-        "        if needs_proof(request):\n            raise",
-        "        if False:\n            raise",
+        "return request.user.is_authenticated and not proved_recently(request)",
+        "return False",
     ),
     "one account for a person at the provider": Change(
         "accounts.services.connections",
