@@ -37,6 +37,7 @@ def use(module: str, library: str, names: str, check: str, undocumented: str = "
 CHECKED = {
     "celery": "5.7.0",
     "django": "5.2",
+    "django-allauth": "65.21.1",
     "django-csp": "4.0",
     "django-oauth-toolkit": "3.4.1",
     "django-storages": "1.14.6",
@@ -63,6 +64,10 @@ USES = (
     use("installations/oauth.py", "django-oauth-toolkit", "_authenticate_basic_auth _authenticate_request_body _load_application", "The validator still finds a client by these three, and by nothing else."),
     use("installations/oauth.py", "django-oauth-toolkit", "_raise_on_invalid_client", "oauthlib's endpoints still refuse an unknown client here."),
     use("installations/views/token.py", "django", "_allowed_methods", "A view still lists its methods here."),
+    use("common/web/middleware/frames.py", "django-csp", "_csp_replace", "The middleware still puts this in place of the page's policy, as its decorator does."),
+    use("accounts/views/provider.py", "django-allauth", "", "A sign-in is still noted by the first, and the second goes on with what waited for a proof.", "internal.flows.login internal.flows.reauthentication"),
+    use("accounts/sign_in/step_up.py", "django-allauth", "", "A form still waits for a proof by this; a record of a sign-in still has `method`, `at` and `reauthenticated`.", "internal.flows.reauthentication"),
+    use("accounts/sign_in/provider.py", "django-allauth", "", "The provider still takes `nonce` and the like into the state, and the class that `provider_class` names is still the one that is used.", "unstash_redirect_state"),
     use("merchants/consent/views.py", "django-csp", "_csp_update", "The middleware still adds this to the page's policy, as its decorator does."),
     use("stores/admin.py", "django", "_get_validation_exclusions", "A model's form still leaves these fields out of `full_clean`."),
 )  # fmt: skip

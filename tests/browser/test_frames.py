@@ -88,7 +88,7 @@ def test_from_the_operators_page_to_install(
     shop: Business,
     look: dict[str, Any],
 ) -> None:
-    """With a session of the provider: one press to the listing, one on Install, and no password."""
+    """With a session by the provider: two presses to **Install**, and no password."""
     listed_app(dana, ["read_orders"], name="Order Bell", slug="order-bell")
     SocialAccount.objects.create(user=mira, provider=issuer.url, uid="person-1")
     page = new_page(**look)
@@ -98,16 +98,19 @@ def test_from_the_operators_page_to_install(
     page.get_by_role("button", name="Sign in with Atrium").click()
     page.wait_for_url(f"{site}/merchant/apps/")
 
-    page.goto(operator.frame(f"{site}/marketplace/?embedded=1"))
+    page.goto(operator.frame(f"{site}/merchant/apps/?embedded=1"))
     frame = framed(page)
+    expect(frame.get_by_role("heading", name="Apps", exact=True)).to_be_visible()
+    expect(frame.locator(".top-bar, .footer, .side-nav")).to_have_count(0)
+    frame.get_by_role("link", name="Browse apps").click()  # the first press
     expect(frame.get_by_role("heading", name="Order Bell")).to_be_visible()
     expect(frame.locator(".top-bar, .footer, .side-nav")).to_have_count(0)
     assert overflow(page) == 0
     assert frame.locator("html").evaluate("page => page.scrollWidth - page.clientWidth") == 0
-    frame.get_by_role("link", name="Order Bell").click()  # the first press
+    frame.get_by_role("link", name="Order Bell").click()  # the second
     expect(frame.get_by_role("link", name="Install", exact=True)).to_be_visible()
     assert urlsplit(page.url).path == "/admin"
-    frame.get_by_role("link", name="Install", exact=True).click()  # the second
+    frame.get_by_role("link", name="Install", exact=True).click()
     page.wait_for_url(f"{site}/oauth/authorize**")
     expect(page.get_by_role("button", name="Install", exact=True)).to_be_visible()
 
