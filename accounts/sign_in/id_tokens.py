@@ -49,6 +49,15 @@ def read_id_token(
     return claims
 
 
+def names_key_of(token: object, keys: Mapping[str, Any]) -> bool:
+    """Whether the JWKS has the key that the token names."""
+    try:
+        header = jwt.get_unverified_header(str(token))
+        return any(key.get("kid") == header.get("kid") for key in keys["keys"])
+    except (jwt.PyJWTError, TypeError, LookupError, AttributeError):
+        return False
+
+
 def _check_party(claims: Claims, client_id: str) -> None:
     """A token for several clients names the one that asked for it."""
     is_shared = isinstance(claims["aud"], list) and len(claims["aud"]) > 1

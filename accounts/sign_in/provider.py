@@ -23,13 +23,15 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 
 from accounts.models import normalize_email
-from accounts.sign_in.id_tokens import CLOCKS_DIFFER, RefusedToken, read_id_token
+from accounts.sign_in.id_tokens import CLOCKS_DIFFER, RefusedToken, names_key_of, read_id_token
 from common.http import transport
 
 TIMEOUT: Final = 5.0  # seconds, for each request to the provider
 LONGEST_ANSWER: Final = 256 * 1024  # bytes
+REMEMBERED: Final = 600.0  # seconds, of its description and its keys
 KIND: Final = "openid_connect"
 Answer = dict[str, Any]
+_answers: dict[str, tuple[float, Answer]] = {}  # by their addresses
 # What a sign-in is for, in its state.
 LOGIN, CONNECT, PROVE = "login", "connect", "prove"
 
@@ -126,7 +128,7 @@ def _finished(request: HttpRequest, provider: "OperatorsProvider", state: Mappin
     tokens = adapter.exchange(request.GET["code"], state["pkce_code_verifier"])
     claims = read_id_token(
         tokens.get("id_token"),
-        adapter.keys(),
+        adapter.keys_for(tokens.get("id_token")),
         issuer=who.issuer,
         client_id=who.client_id,
         nonce=state["nonce"],
@@ -204,8 +206,10 @@ class OperatorsOAuth2Adapter(OpenIDConnectOAuth2Adapter):
         """The provider's own description. Raises `ProviderFailed` if it is of another issuer."""
         if not hasattr(self, "_openid_config"):
             issuer = settings.IDENTITY_PROVIDER.issuer
-            config = _ask(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+            url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+            config = _remembered(url)
             if config.get("issuer") != issuer:
+                _answers.pop(url, None)
                 raise ProviderFailed(f"{issuer} describes another issuer: {config.get('issuer')!r}.")
             self._openid_config = config
         return self._openid_config
@@ -225,9 +229,11 @@ class OperatorsOAuth2Adapter(OpenIDConnectOAuth2Adapter):
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
         return f"{settings.BASE_URL}{reverse('openid_connect_callback')}"
 
-    def keys(self) -> Answer:
-        """The JWKS."""
-        return _ask(self._endpoint("jwks_uri"))
+    def keys_for(self, token: object) -> Answer:
+        """The JWKS. It is asked for again if it lacks the key of this token, since providers change keys."""
+        url = self._endpoint("jwks_uri")
+        known = _remembered(url)
+        return known if names_key_of(token, known) else _remembered(url, again=True)
 
     def exchange(self, code: str, verifier: str) -> Answer:
         """The tokens for a code. Raises `ProviderFailed`."""
@@ -263,6 +269,19 @@ class OperatorsProvider(OpenIDConnectProvider):
 
     oauth2_adapter_class = OperatorsOAuth2Adapter
     pkce_enabled_default = True
+
+
+def forget() -> None:
+    """For tests: what the provider says of itself may change at once."""
+    _answers.clear()
+
+
+def _remembered(url: str, *, again: bool = False) -> Answer:
+    """What the provider says to everybody. In the memory of the process, since who writes to a cache server must not change keys."""
+    known = _answers.get(url)
+    if known is None or again or time.monotonic() - known[0] >= REMEMBERED:
+        _answers[url] = known = (time.monotonic(), _ask(url))
+    return known[1]
 
 
 def _ask(url: str, headers: Mapping[str, str] | None = None, fields: Answer | None = None) -> Answer:

@@ -22,6 +22,7 @@ import requests
 from cryptography.hazmat.primitives.asymmetric import rsa
 from django.test import Client
 
+from accounts.sign_in import provider
 from config.env.people import IdentityProvider
 from tests.by_hand import Page
 from tests.ports import free_port
@@ -74,6 +75,7 @@ class HostileIssuer:
 
     def __enter__(self) -> Self:
         issuer = self
+        provider.forget()
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:

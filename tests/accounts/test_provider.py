@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import jwt
 import pytest
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import AnonymousUser
@@ -19,7 +20,16 @@ from accounts.services.staff import STAFF
 from accounts.sign_in import provider as by_provider
 from tests import factories
 from tests.accounts.api import assert_error, post, refresh, sign_in
-from tests.accounts.providers import HTML, SECRET, HostileIssuer, leave, settings_of
+from tests.accounts.providers import (
+    HTML,
+    KEY,
+    OTHER_KEY,
+    SECRET,
+    HostileIssuer,
+    leave,
+    public_key,
+    settings_of,
+)
 from tests.accounts.second_factor import code, set_up_app
 from tests.factories import PASSWORD
 from tests.pages import main_words_of, signed_in, text_of, unescaped, words_of
@@ -183,6 +193,22 @@ def test_provider_that_describes_itself_badly(
     page = client.post("/accounts/oidc/login/", {"next": "/portal/"}, headers=HTML)
     assert page["Location"] == "/accounts/login/?next=%2Fportal%2F"
     assert words in unescaped(client.get(page["Location"]))
+
+
+def test_provider_changes_its_key(issuer: HostileIssuer, client: Client) -> None:
+    come(client, issuer)
+    issuer.asked.clear()
+    come(Client(), issuer)
+    assert issuer.asked == ["/token"], "What it says of itself is remembered."
+    issuer.keys = [public_key(OTHER_KEY, kid="two")]
+    issuer.sign = lambda claims: jwt.encode(claims, OTHER_KEY, "RS256", {"kid": "two"})
+    other = Client()
+    come(other, issuer)
+    assert is_signed_in(other)
+    issuer.sign = lambda claims: jwt.encode(claims, KEY, "RS256", {"kid": "one"})
+    late = Client()
+    come(late, issuer)
+    assert not is_signed_in(late), "The old key is gone."
 
 
 def test_provider_is_away(client: Client, settings: Any) -> None:

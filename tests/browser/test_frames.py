@@ -13,6 +13,7 @@ from config.env.people import embed_origins
 from tests.accounts.providers import HostileIssuer, settings_of
 from tests.merchants.pages import installed, listed_app, page_of
 from tests.receivers import Answer, Receiver
+from tests.waiting import wait_until
 
 from .chromium import overflow
 from .conftest import PHONE, NewPage, SignIn
@@ -138,7 +139,9 @@ def test_frame_keeps_to_itself_over_several_pages(
     page.wait_for_url(f"{site}{page_of(installation)}uninstall/")
 
 
-HIDDEN = "chrome-error:"
+def is_hidden(page: Page) -> bool:
+    """Whether the browser shows an error of its own in the frame."""
+    return [frame.url.startswith("chrome-error:") for frame in page.frames[1:]] == [True]
 
 
 @SPEC
@@ -163,7 +166,7 @@ def test_browser_shows_no_other_page_in_the_frame(
     page = context.new_page()
     sign_in(context, mira)
     page.goto(operator.frame(f"{site}{path}{'&' if '?' in path else '?'}embedded=1"))
-    assert [frame.url.startswith(HIDDEN) for frame in page.frames[1:]] == [True]
+    wait_until(lambda: is_hidden(page), said=lambda: [frame.url for frame in page.frames])
     context.close()
 
 
@@ -173,5 +176,5 @@ def test_other_site_frames_nothing(chromium: Any, site: str, operator: Operator,
     context = chromium.new_context()
     page = context.new_page()
     page.goto(operator.frame(f"{site}/marketplace/?embedded=1").replace("127.0.0.1", "localhost"))
-    assert [frame.url.startswith(HIDDEN) for frame in page.frames[1:]] == [True]
+    wait_until(lambda: is_hidden(page), said=lambda: [frame.url for frame in page.frames])
     context.close()

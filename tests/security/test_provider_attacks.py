@@ -12,6 +12,7 @@ from django.test import Client, TestCase
 
 from accounts.models import Mail, User
 from accounts.services.sender import send_due
+from accounts.sign_in import provider
 from tests.accounts.providers import (
     CALLBACK,
     CLIENT,
@@ -192,6 +193,7 @@ def test_two_issuers_are_mixed_up(issuer: HostileIssuer, client: Client, said: s
 @pytest.mark.attack("issuer of descriptions")
 def test_issuer_describes_another_one(issuer: HostileIssuer, client: Client) -> None:
     url = leave(client)
+    provider.forget()
     issuer.config["issuer"] = "https://other.example"
     assert_refused(client, client.get(issuer.authorize(url), headers=HTML))
 
