@@ -1,7 +1,7 @@
 """Which people at the operator's identity provider are which accounts here. A connection is a row of the library's `SocialAccount`.
 
-Its key is the issuer and the subject. An address, even a verified one, never connects by itself: whoever has it at the provider today
-may not be the person who registered with it here.
+Its key is the issuer and the subject. An address, even a verified one, never connects by itself: the person who has it at the
+provider today may not be the one who registered with it here.
 """
 
 from typing import Any, Final

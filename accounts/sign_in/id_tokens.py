@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import jwt
 
-# Only signatures that nobody but the provider can make: neither `none` nor one by a secret that both know.
+# Only signatures that the provider alone can make: neither `none` nor one by a secret that both know.
 ALGORITHMS: Final = (
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 )  # fmt: skip

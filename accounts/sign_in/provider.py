@@ -1,6 +1,6 @@
 """Sign-in by the operator's identity provider (`settings.IDENTITY_PROVIDER`), over django-allauth's OpenID Connect.
 
-The library builds the request with PKCE and keeps `state` in the session. What it doesn't check is checked here: the `nonce`, the
+The library builds the request with PKCE and keeps `state` in the session. This module checks what it leaves out: the `nonce`, the
 `iss` of the response (RFC 9207), that the provider's own description is that of the issuer, and the signature of the ID token.
 """
 
@@ -54,7 +54,7 @@ class Unfinished(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who somebody is at the provider. `email` is "" unless the provider says that it is verified."""
+    """A person as the provider knows them. `email` is "" unless the provider says that it is verified."""
 
     issuer: str
     subject: str
@@ -272,7 +272,7 @@ class OperatorsProvider(OpenIDConnectProvider):
 
 
 def forget() -> None:
-    """For tests: what the provider says of itself may change at once."""
+    """For tests, whose providers change their description at once."""
     _answers.clear()
 
 

@@ -61,7 +61,7 @@ def password_sign_in(provider: IdentityProvider | None) -> bool:
     is_on = choice("PASSWORD_SIGN_IN", ("on", "off")) == "on"
     if not is_on and provider is None:
         raise ImproperlyConfigured(
-            "PASSWORD_SIGN_IN=off needs OIDC_ISSUER: without either, nobody could sign in. Set OIDC_ISSUER, or PASSWORD_SIGN_IN=on."
+            "PASSWORD_SIGN_IN=off needs OIDC_ISSUER: without either, there is no way to sign in. Set OIDC_ISSUER, or PASSWORD_SIGN_IN=on."
         )
     return is_on
 
