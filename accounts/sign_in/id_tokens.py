@@ -71,7 +71,7 @@ def _key_for(header: Mapping[str, Any], keys: Mapping[str, Any]) -> Any:
     if len(found) != 1:
         raise RefusedToken(f"{len(found)} keys of the provider fit the ID token, kid {header.get('kid')!r}.")
     algorithm = jwt.get_algorithm_by_name(header["alg"])
-    return algorithm.from_jwk(found[0])
+    return algorithm.from_jwk(dict(found[0]))
 
 
 def _usable(keys: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -79,6 +79,11 @@ class Finished:
         return self.proved_at is not None and self.proved_at >= self.began_at - CLOCKS_DIFFER
 
 
+def _settings() -> Any:
+    """Those of the provider, where there is one."""
+    return settings.IDENTITY_PROVIDER
+
+
 def label() -> str:
     """The provider's name for people; "" without one."""
     found = settings.IDENTITY_PROVIDER
@@ -121,7 +126,7 @@ def finish(request: HttpRequest) -> Finished:
 
 
 def _finished(request: HttpRequest, provider: "OperatorsProvider", state: Mapping[str, Any]) -> Finished:
-    adapter, who = provider.get_oauth2_adapter(request), settings.IDENTITY_PROVIDER
+    adapter, who = provider.get_oauth2_adapter(request), _settings()
     _check_issuer_of_response(request, adapter.openid_config, who.issuer)
     if "error" in request.GET or "code" not in request.GET:
         raise Cancelled(request.GET.get("error", "no code"))
@@ -205,7 +210,7 @@ class OperatorsOAuth2Adapter(OpenIDConnectOAuth2Adapter):
     def openid_config(self) -> Answer:
         """The provider's own description. Raises `ProviderFailed` if it is of another issuer."""
         if not hasattr(self, "_openid_config"):
-            issuer = settings.IDENTITY_PROVIDER.issuer
+            issuer = _settings().issuer
             url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
             config = _remembered(url)
             if config.get("issuer") != issuer:
@@ -237,7 +242,7 @@ class OperatorsOAuth2Adapter(OpenIDConnectOAuth2Adapter):
 
     def exchange(self, code: str, verifier: str) -> Answer:
         """The tokens for a code. Raises `ProviderFailed`."""
-        who, headers = settings.IDENTITY_PROVIDER, {}
+        who, headers = _settings(), {}
         fields = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier}
         fields["redirect_uri"] = self.get_callback_url(self.request, None)
         if self.basic_auth:  # RFC 6749, section 2.3.1
@@ -257,7 +262,7 @@ class OperatorsOAuth2Adapter(OpenIDConnectOAuth2Adapter):
         return found
 
     def _endpoint(self, name: str) -> str:
-        url, issuer = self.openid_config.get(name), settings.IDENTITY_PROVIDER.issuer
+        url, issuer = self.openid_config.get(name), _settings().issuer
         secure = "https://" if issuer.startswith("https:") else ("https://", "http://")
         if not isinstance(url, str) or not url.startswith(secure):
             raise ProviderFailed(f"The description of {issuer} has no {name} that can be used: {url!r}.")
@@ -289,7 +294,7 @@ def _ask(url: str, headers: Mapping[str, str] | None = None, fields: Answer | No
     kind = {"Content-Type": "application/x-www-form-urlencoded"} if fields else {}
     exchange = transport.send(
         url,
-        settings.IDENTITY_PROVIDER.issuer,
+        _settings().issuer,
         headers={"Accept": "application/json", **kind, **(headers or {})},
         body=urlencode(fields or {}).encode(),
         method="POST" if fields else "GET",

@@ -199,7 +199,7 @@ def test_provider_changes_its_key(issuer: HostileIssuer, client: Client) -> None
     come(client, issuer)
     issuer.asked.clear()
     come(Client(), issuer)
-    assert issuer.asked == ["/token"], "What it says of itself is remembered."
+    assert issuer.asked == ["/token"], "Its description is remembered."
     issuer.keys = [public_key(OTHER_KEY, kid="two")]
     issuer.sign = lambda claims: jwt.encode(claims, OTHER_KEY, "RS256", {"kid": "two"})
     other = Client()

@@ -256,7 +256,7 @@ def prove(browser: Client, issuer: HostileIssuer) -> Any:
 def test_fresh_proof_is_enough(issuer: HostileIssuer, client: Client, nora: User) -> None:
     assert "fbdt_" in prove(client, issuer).content.decode()
     again = client.post("/accounts/tokens/", {"name": "CI 2", "days": "90"}, headers=HTML)
-    assert "fbdt_" in again.content.decode(), "For the next minutes nobody is asked again."
+    assert "fbdt_" in again.content.decode(), "For the next minutes there is no other question."
 
 
 @pytest.mark.spec("Contract 16 People", "`auth_time` is checked")

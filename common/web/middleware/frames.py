@@ -47,7 +47,7 @@ class FramesMiddleware:
         if getattr(request, "framed", False):
             response = _in_frame(request, response)
         patch_vary_headers(response, ["Sec-Fetch-Dest"])
-        response.xframe_options_exempt = True  # type: ignore[attr-defined]
+        response.xframe_options_exempt = True
         ancestors = {"frame-ancestors": list(settings.EMBED_ORIGINS)}
         response._csp_replace = getattr(response, "_csp_replace", {}) | ancestors  # type: ignore[attr-defined]  # noqa: SLF001
         return response

@@ -630,6 +630,19 @@ class TestAddresses:
             transfers.vetted_socket(*tcp, "192.168.1.1")
         transfers.vetted_socket(*tcp, "127.0.0.1").close()
 
+    @SPEC_ADDRESSES
+    @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+    def test_server_of_the_operator_opens_no_way_for_others(
+        self, receiver: Receiver, settings: Any, host: str
+    ) -> None:
+        """Its connection is kept for no request of an app to the same address."""
+        settings.ALLOW_LOCAL_DESTINATIONS = False
+        url = receiver.url.replace("127.0.0.1", host)
+        for _ in range(2):
+            assert send(url, of_operator=True).succeeded
+            assert send(url).error_class == "blocked_address"
+        assert len(receiver.requests) == receiver.connections == 2
+
 
 class TestEnvironment:
     @pytest.mark.spec("Contract 5 Webhooks", "The environment's proxies and credentials are not used")
