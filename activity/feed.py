@@ -308,7 +308,7 @@ def _hook_calls(
 ) -> Iterable[tuple[datetime, UUID]]:
     """One query for each hook, since the index is by hook. An id is made after its call, and leaves out older partitions."""
     if before is None and not filters.is_narrowed:
-        values = {"since": since, "first": first_id_at(since)}
+        values: dict[str, Any] = {"since": since, "first": first_id_at(since)}
         hooks = [pk for pk, _ in _HOOKS.rows(app=app.pk)]
         return [row for pk in hooks for row in _NEWEST_HOOK_CALLS.rows(limit=limit, definition=pk, **values)]
     rows = HookCall.objects.filter(

@@ -104,7 +104,7 @@ def hook_statuses(
 ) -> list[HookStatus]:
     """Three statements for any number of hooks. `last` are the newest calls, where they are shown."""
     now = timezone.now()
-    healths = health.healths_of(definitions, now=now)
+    healths = health.healths_in_all_stores(definitions, now=now)
     off = health.stores_that_switched_off(definitions)
     breakers = defaultdict(list)
     for each in health.troubled(definitions):
