@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from appapi import limits
+from common.web.limits import person_limits
 from developers import limits as developer_limits
 from tests.contract import cast
 from tests.receivers import Receiver
@@ -56,7 +57,8 @@ def test_service_answers_as_the_document_says(
 ) -> None:
     # Thousands of calls in a minute are what this test is for; how often one may call is tested elsewhere.
     monkeypatch.setattr(limits, "REQUESTS_A_MINUTE", 1_000_000)
-    for name in ("REQUESTS", "POLLS", "CHANGES"):
+    monkeypatch.setattr(person_limits, "REQUESTS", 1_000_000)
+    for name in ("POLLS", "CHANGES"):
         monkeypatch.setattr(developer_limits, name, 1_000_000)
     settings.AUTH_RATE_LIMITS = False
     with Receiver() as receiver:
