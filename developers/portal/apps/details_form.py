@@ -1,6 +1,7 @@
 """The details of an app: sections with a page each, their form, and the page of a field."""
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any, Final
 from uuid import UUID
 
@@ -113,7 +114,7 @@ class EditAppForm(AppForm, EditForm):
         help_text="A link to what your app does with the data of a store.",
     )
     data_countries = forms.MultipleChoiceField(
-        choices=sorted(names().items(), key=lambda item: item[1]),
+        choices=sorted(names().items(), key=itemgetter(1)),
         validators=[validator(rules.data_countries)],
         widget=CheckboxLines,
         label="Countries in which you keep data of stores",
