@@ -29,6 +29,7 @@ from tests.merchants.pages import installed, listed_app, page_of
 from tests.pages import signed_in
 from tests.sdk.node_tools import MODULES, needs_module
 from tests.storefront.shopping import STORES_HOST
+from tests.waiting import wait_until
 
 SPEC = "Contract 20 One key for who is looking"
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -155,6 +156,7 @@ CACHE = 0.3  # seconds, for the five minutes of max-age: time runs a thousand ti
 
 
 @pytest.mark.long
+@pytest.mark.timed
 @needs_module("jose")
 @pytest.mark.spec(SPEC, "PyJWT and jose verify by the address of the keys alone; 0 refused while keys change")
 def test_keys_change_three_times_under_load(
@@ -170,42 +172,56 @@ def test_keys_change_three_times_under_load(
     client = jwt.PyJWKClient(address, lifespan=CACHE)  # type: ignore[arg-type]
     command = ["node", "--input-type=module", "-e", JOSE, address, audience, str(CACHE * 1000)]
     tokens: list[str] = []
-    refused: list[Exception] = []
-    ended = threading.Event()
+    refused: list[object] = []
+    rounds = [0, 0, 0]
+    ended, one_at_a_time = threading.Event(), threading.Lock()
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd=MODULES.parent
     ) as jose:
         assert jose.stdin
+        assert jose.stdout
 
-        def shop_around() -> None:
+        def judge(token: str) -> None:
+            try:
+                key = client.get_signing_key_from_jwt(token)
+                jwt.decode(token, key, algorithms=["EdDSA"], audience=audience)
+            except jwt.PyJWTError as error:
+                refused.append(error)
+            with one_at_a_time:
+                print(token, file=jose.stdin)
+                if (said := jose.stdout.readline().strip()) != "good":
+                    refused.append(said)
+
+        def shop_around(number: int) -> None:
             with requests.Session() as session:
                 session.headers["Host"] = STORES_HOST
                 while not ended.is_set():
                     token = session.get(query, timeout=10).json()["tokens"][stars.app.slug]
-                    print(token, file=jose.stdin)
+                    judge(token)
                     tokens.append(token)
-                    try:
-                        key = client.get_signing_key_from_jwt(token)
-                        jwt.decode(token, key, algorithms=["EdDSA"], audience=audience)
-                    except jwt.PyJWTError as error:
-                        refused.append(error)
+                    rounds[number] += 1
+
+        def settle() -> None:
+            """Caches have ended, and no token from before is under way: a minute, or an hour, of the real time."""
+            before = list(rounds)
+            time.sleep(2 * CACHE)
+            wait_until(lambda: all(now >= then + 2 for now, then in zip(rounds, before, strict=True)))
 
         with ThreadPoolExecutor(3) as pool:
-            running = [pool.submit(shop_around) for _ in range(3)]
-            for old, new in itertools.pairwise(seeds):
-                for keys in ([old, new], [new, old], [new]):
-                    settings.SESSION_TOKEN_KEYS = keys
-                    time.sleep(2 * CACHE)
-            ended.set()
+            running = [pool.submit(shop_around, number) for number in range(3)]
+            try:
+                for old, new in itertools.pairwise(seeds):
+                    for keys in ([old, new], [new, old], [new]):
+                        settings.SESSION_TOKEN_KEYS = keys
+                        settle()
+            finally:
+                ended.set()
             for each in running:
                 each.result()
         jose.stdin.close()
-        assert jose.stdout
-        judged = jose.stdout.read().split()
     assert refused == []
-    assert judged == ["good"] * len(tokens)
     assert len({jwt.get_unverified_header(token)["kid"] for token in tokens}) == 4
-    assert len(tokens) > 100
+    assert len(tokens) > 50
 
 
 @pytest.mark.spec(SPEC, "A token made with the webhook secret is refused for an app with EdDSA")
