@@ -44,9 +44,9 @@ from webhooks.queries import RepeatedUrl, erasures_of, repeats
 from webhooks.services.registration import change_webhook
 from webhooks.services.sandbox.testing import send_test
 
-PER_PAGE: Final = 10  # each with its last day, its facts and its buttons
+PER_PAGE: Final = 20
 ERASURES_PER_PAGE: Final = 25
-PAGES_COUNTED: Final = 10  # by the ids that the query of the first one reads
+PAGES_COUNTED: Final = 5  # by the ids that the query of the first one reads
 
 
 @require_safe
