@@ -1,7 +1,6 @@
 """The details of an app: sections with a page each, their form, and the page of a field."""
 
 from collections.abc import Iterable
-from operator import itemgetter
 from typing import Any, Final
 from uuid import UUID
 
@@ -9,7 +8,7 @@ import orjson
 from django import forms
 from django.shortcuts import resolve_url
 
-from common.countries import names
+from common import countries
 from common.files.pictures import Decoded
 from common.web.forms.edits import SHOWN, EditForm
 from common.web.forms.pictures import PictureField, PicturesField
@@ -114,7 +113,7 @@ class EditAppForm(AppForm, EditForm):
         help_text="A link to what your app does with the data of a store.",
     )
     data_countries = forms.MultipleChoiceField(
-        choices=sorted(names().items(), key=itemgetter(1)),
+        choices=countries.choices(),
         validators=[validator(rules.data_countries)],
         widget=CheckboxLines,
         label="Countries in which you keep data of stores",
