@@ -69,7 +69,12 @@ DATA = {
     "lines": [{"name": "rye", "sizes": [1, 2]}, {"name": "oat", "sizes": []}, {"sizes": [None]}, "odd"],
     "customer": {"email": "kim@example.com"},
     "at": "2026-11-20T15:04:05.123Z",
-    "settings": {"color": "red", "deep": {"on": True, "list": [{"n": 1}, {"n": 2}]}, "none": None},
+    "settings": {
+        "color": "red",
+        "deep": {"on": True, "list": [{"n": 1}, {"n": 2}]},
+        "none": None,
+        "empty": [],
+    },
 }
 
 
@@ -119,6 +124,10 @@ def _nested(monkeypatch: pytest.MonkeyPatch) -> Any:
         ("settings.deep.list.n", "exists", False, True),
         ("settings.none", "exists", False, True),
         ("settings.absent", "exists", False, True),
+        ("settings.empty", "exists", False, True),
+        ("settings.empty", "exists", True, False),
+        ("settings.empty", "ne", 1, False),
+        ("settings.empty[]", "exists", False, True),
         ("settings.absent", "ne", "red", False),
     ],
 )
