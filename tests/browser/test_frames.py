@@ -21,7 +21,7 @@ from .conftest import PHONE, NewPage, SignIn
 SPEC = pytest.mark.spec(
     "Contract 16 Frames", "`EMBED_ORIGINS` may frame the pages of apps and the marketplace"
 )
-FRAMING = '<!doctype html><html lang="en"><title>Admin of the operator</title><h1>Our admin</h1><iframe title="Apps" src="{}" {}></iframe>'
+FRAMING = '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Admin of the operator</title><h1>Our admin</h1><iframe title="Apps" src="{}" {}></iframe>'
 SIZE = 'style="border:0;inline-size:100%;block-size:700px"'
 
 
