@@ -80,12 +80,12 @@ def connect(*, user: User, identity: Identity, origin: Origin = NOWHERE, is_news
 
 def disconnect(*, user: User, origin: Origin) -> None:
     """Raises `Conflict` where no other way to sign in would be left."""
-    here = label()
+    provider, here = settings.IDENTITY_PROVIDER, label()
     with transaction.atomic():
         locked = User.objects.select_for_update().get(pk=user.pk)
         if not signs_in_without_provider(locked):
             raise Conflict((LAST_WAY_OF_TWO if passwords_for(locked) else LAST_WAY).format(label=here))
-        removed, _ = _rows(settings.IDENTITY_PROVIDER.issuer).filter(user=locked).delete()
+        removed, _ = _rows(provider.issuer).filter(user=locked).delete() if provider else (0, {})
         if removed:
             security_log.record(
                 user_id=user.pk, kind=SecurityEventKind.PROVIDER_DISCONNECTED, about=here, origin=origin

@@ -145,7 +145,7 @@ def _after_login(request: HttpRequest, done: Finished) -> HttpResponse:
         return _back(provider.LOGIN, done.next_url)
     if (owner := User.objects.with_email(identity.email)) is not None:
         return _address_taken(request, identity, owner, done.next_url)
-    if role := settings.IDENTITY_PROVIDER.role:
+    if settings.IDENTITY_PROVIDER and (role := settings.IDENTITY_PROVIDER.role):
         return _open(request, identity, role, done.next_url)
     pending.keep(request, identity, done.next_url)
     return redirect("accounts:provider_role")
@@ -253,7 +253,7 @@ def ask_for_mail(request: HttpRequest) -> HttpResponse:
 def connect_by_link(request: HttpRequest, token: str) -> HttpResponse:
     """Asks with a button, because mail servers open links. The two are connected once the person is signed in (`accounts.receivers`)."""
     kept = pending.read(request)
-    user = kept and connections.account_of_link(token, key=kept.key, identity=kept.identity)
+    user = connections.account_of_link(token, key=kept.key, identity=kept.identity) if kept else None
     if kept is None or user is None:
         return render(request, "accounts/provider_link.html", {"problem": NO_LINK}, status=GONE)
     if request.method != "POST":

@@ -11,7 +11,7 @@ from allauth.account.views import LoginView, SignupView
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_POST
@@ -36,7 +36,7 @@ from accounts.sign_in.provider import passwords_for
 from common.errors import Conflict, RetryLater, TooManyRequests
 from common.web.own_pages import is_own_page
 
-View = TypeVar("View", bound=Callable[..., HttpResponse])
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 
 class ShownAgain(FormView):
@@ -78,7 +78,7 @@ def with_passwords(view: View) -> View:
     """A page of sites on which everybody may have a password. On others it is a 404."""
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not settings.PASSWORD_SIGN_IN:
             raise Http404
         return view(request, *args, **kwargs)
@@ -90,7 +90,7 @@ def for_own_password(view: View) -> View:
     """A page about the password of a person who may use one."""
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.user.is_authenticated and not passwords_for(request.user):
             raise Http404
         return view(request, *args, **kwargs)
@@ -113,7 +113,7 @@ class SignInView(LimitedForm, LoginView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not self.asks_for_password:
             raise Http404
-        return super().post(request, *args, **kwargs)
+        return cast(HttpResponse, super().post(request, *args, **kwargs))
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.user.is_authenticated and not self.get_next_url():
