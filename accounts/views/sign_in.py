@@ -107,13 +107,12 @@ class SignInView(LimitedForm, LoginView):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         self.asks_for_password = self.asks_for_password and settings.PASSWORD_SIGN_IN
-        response: HttpResponse = super().dispatch(request, *args, **kwargs)
-        return response
+        return cast(HttpResponse, super().dispatch(request, *args, **kwargs))
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not self.asks_for_password:
             raise Http404
-        return cast(HttpResponse, super().post(request, *args, **kwargs))
+        return super().post(request, *args, **kwargs)
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.user.is_authenticated and not self.get_next_url():
