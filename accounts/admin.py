@@ -18,7 +18,7 @@ from django.urls import URLPattern, path
 
 from accounts.enums import Role
 from accounts.models import Business, Mail, SecurityEvent, Staff, User
-from accounts.services import reviewers, second_factor
+from accounts.services import registration, second_factor
 from accounts.services.businesses import OWNER_EMAIL
 from accounts.services.connections import end_connections
 from accounts.services.developer_tokens import end_tokens
@@ -26,7 +26,7 @@ from accounts.services.sender import outboxes
 from accounts.sign_in.origins import origin_of
 from common import lengths
 from common.web.admin import ReadOnly
-from common.web.forms.texts import limited
+from common.web.forms.fields import limited
 
 RIGHTS = ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")
 
@@ -173,7 +173,7 @@ class UserAdmin(DjangoUserAdmin):
             obj.is_staff = True
         super().save_model(request, obj, form, change)
         if not change:
-            obj.groups.add(reviewers.group())
+            obj.groups.add(registration.reviewer_group())
 
 
 def _may_touch(request: HttpRequest, person: User | None) -> bool:

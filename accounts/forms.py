@@ -22,10 +22,10 @@ from django.http import HttpRequest
 from fido2.webauthn import AuthenticationResponse, RegistrationResponse
 
 from accounts.enums import Role
-from accounts.mail_choices import mails_of, wants_mail
 from accounts.models import User
 from accounts.services import Registration, choose_new_password, register, second_factor
-from accounts.services.passwords import mail_reset
+from accounts.services.outbox import mails_of, wants_mail
+from accounts.services.profile import mail_reset
 from accounts.services.registration import register_in_vain
 from accounts.sign_in.origins import origin_of
 from accounts.sign_in.provider import passwords_for
@@ -34,11 +34,9 @@ from common import lengths
 from common.contacts import validate_email
 from common.errors import Invalid
 from common.money import currency_choices
-from common.web.forms.contacts import TypedEmailField
 from common.web.forms.edits import EditForm
+from common.web.forms.fields import LongChoiceField, LongSelect, RadioCards, TypedEmailField, limited
 from common.web.forms.pages import add_service_errors
-from common.web.forms.texts import limited
-from common.web.forms.widgets import LongChoiceField, LongSelect, RadioCards
 
 HELP_ON_CHOOSING = "At least 8 characters. Avoid common passwords."
 ROLE_CARDS = [(Role.DEVELOPER, "I build apps"), (Role.MERCHANT, "I run a store")]

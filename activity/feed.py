@@ -17,7 +17,7 @@ from activity.models import ApiCall, LogGap
 from activity.services.retention import KEPT
 from common import places
 from common.db.compiled import Compiled, EachOfIds, Param
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.ids import first_id_at, moment_of, parse_id
 from common.places import Work
 from extensions.enums import SKIPPED, CallOutcome, ExtensionType

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from rest_framework import serializers
 
-from appapi.enums import ExportResource, ExportStatus
+from appapi.models import ExportResource, ExportStatus
 from common import lengths, money
 from common.contacts import validate_email, validate_phone
 from common.rest.fields import Boolean, Choice, Identifier, Integer, Moment, Number, Object, StringList, Text

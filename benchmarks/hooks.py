@@ -24,7 +24,7 @@ from extensions.hooks.skipped import flush
 from extensions.models import Breaker, HookCall
 from stores import hookpoints
 from stores.hookpoints import HookPoint
-from webhooks.messages.signing import signature_headers
+from webhooks.messages.message import signature_headers
 
 POINT = HookPoint.SHIPPING_RATES
 DATA = {"deliveryMethod": "DELIVERY", "subtotal": 2500, "builtInFee": 400}

@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 from common.db.compiled import Compiled, Param
 from common.errors import Coded
 from common.secrets import digest
-from common.web import bearer
+from common.web import requests
 from installations.models import Installation
 
 USE_RECORDED_EVERY = timedelta(minutes=1)
@@ -77,7 +77,7 @@ def bearer_token(request: Request) -> str:
         raise AuthenticationFailed(
             "Send the access token in the header: Authorization: Bearer <token>.", code="missing_token"
         )
-    token = bearer.token_of(header)
+    token = requests.token_of(header)
     if not token or " " in token:
         raise AuthenticationFailed(
             "The Authorization header must read: Bearer <token>.", code="malformed_authorization"

@@ -15,7 +15,7 @@ from accounts.public_names import check_no_address, check_public_name
 from common.countries import CODES
 from common.errors import ErrorDetail, Invalid
 from common.http import url_policy
-from common.http.own_urls import is_own
+from common.http.url_policy import is_own
 from marketplace.data_terms import MAX_COUNTRIES, MAX_DAYS, MAX_PROCESSORS
 from marketplace.enums import Category
 from marketplace.models import App, ReviewMessage, Submission

@@ -6,7 +6,7 @@ from common.web.middleware.frames import framable
 from merchants.consent import views as permissions
 from merchants.consent.views import AuthorizeView, kept_request
 from merchants.customers import views as customers
-from merchants.installed import checkout
+from merchants.installed import settings
 from merchants.installed import settings as app_settings
 from merchants.installed import views as installed
 from merchants.marketplace import views as marketplace
@@ -84,9 +84,9 @@ app_pages = [
     path("activity/", framable(installed.activity), name="activity"),
     path("permissions/", permissions.reconsent, name="reconsent"),
     path("settings/", framable(app_settings.app_settings), name="app_settings"),
-    path("checkout/", framable(checkout.checkout), name="checkout"),
-    path("checkout/refusal/", framable(checkout.refusal), name="checkout_refusal"),
-    path("checkout/<str:point>/reset/", framable(checkout.reset), name="hook_reset"),
+    path("checkout/", framable(settings.checkout), name="checkout"),
+    path("checkout/refusal/", framable(settings.checkout_refusal), name="checkout_refusal"),
+    path("checkout/<str:point>/reset/", framable(settings.checkout_reset), name="hook_reset"),
     path("embeds/", framable(app_settings.embeds), name="embeds"),
     path("embeds/<str:embed_id>/", framable(app_settings.embed_settings), name="embed_settings"),
     path("blocks/", page_editor.place_block, name="place_block"),

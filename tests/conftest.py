@@ -21,7 +21,7 @@ from activity.log import CallLog
 from common.processes import redis_client
 from common.processes.write_behind import WriteBehind
 from common.templatetags import fixed
-from common.web.limits import rate_limits
+from common.web import limits
 from common.web.requests import Request
 from config.celery import app as celery_app
 from extensions.hooks.skipped import SkippedCalls
@@ -48,9 +48,9 @@ def _fresh_cache(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     monkeypatch.setattr(redis_client, "TIMEOUT", 10)
     settings.CACHES = {"default": settings.CACHES["default"] | {"KEY_PREFIX": uuid4().hex}}
     redis_client.circuit.cache_clear()
-    rate_limits.counter.cache_clear()
+    limits.counter.cache_clear()
     yield
-    rate_limits.counter.cache_clear()
+    limits.counter.cache_clear()
     for cache in caches.all(initialized_only=True):  # the main thread's context keeps each of them
         pools = getattr(cache._cache, "_pools", {}) if isinstance(cache, redis_client.Cache) else {}  # noqa: SLF001
         for pool in pools.values():

@@ -55,7 +55,7 @@ USES = (
     use("common/files/object_storage.py", "django-storages", "_create_session _normalize_name", "The first makes a session with the credentials of the settings, the second gives a name its folder and refuses one that leaves it."),
     use("common/rest/schema.py", "drf-spectacular", "_get_examples _get_parameters _get_request_body _get_response_bodies _get_response_for_code _get_response_headers_for_code _get_serializer_field_meta _get_serializer_name _map_serializer _map_serializer_field", "These steps of `AutoSchema` still have these arguments: the document of the API is the same before and after."),
     use("common/web/visits.py", "django", "_resource_closers", "A streamed response still calls these when it is closed."),
-    use("common/web/middleware/own_forms.py", "django", "_check_token", "`CsrfViewMiddleware` still judges a form's token here."),
+    use("common/web/middleware/same_origin.py", "django", "_check_token", "`CsrfViewMiddleware` still judges a form's token here."),
     use("common/web/requests.py", "django", "_load_post_and_files _mark_post_parse_error _read_started", "`HttpRequest` still reads a form only here, and marks one that can't be read."),
     use("config/health.py", "django", "_has_been_logged", "`log_response` still leaves such a response out."),
     use("config/heartbeat.py", "celery", "", "`active_requests` still has the tasks that the worker's threads work on.", "state.active_requests"),

@@ -28,8 +28,8 @@ from django.db.models.functions import Cast, Coalesce
 from accounts.models import Business
 from common.db.compiled import AmongIds, Compiled, EachOfIds, Param
 from common.db.fields import HasItem
-from common.db.finders import get_or_not_found
-from common.db.samples import CountOfSome
+from common.db.long_lists import CountOfSome
+from common.db.rows import get_or_not_found
 from common.errors import Coded
 from common.times import to_the_minute
 from installations.models import Installation, InstallationQuerySet

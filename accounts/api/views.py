@@ -11,13 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from accounts.api.serializers import (
-    LoginBody,
-    RefreshTokenBody,
-    RegisterBody,
-    SignedInSerializer,
-    TokenPairSerializer,
-)
+from accounts.api import serializers
 from accounts.models import Business, User
 from accounts.services import register
 from accounts.services.invitations import check_email
@@ -48,9 +42,11 @@ class AccountView(JsonView):
 class RegisterApiView(AccountView):
     @extend_schema(
         "register",
-        request=RegisterBody,
+        request=serializers.RegisterBody,
         responses={
-            201: OpenApiResponse(SignedInSerializer, "The account, signed in, with its sandbox or business."),
+            201: OpenApiResponse(
+                serializers.SignedInSerializer, "The account, signed in, with its sandbox or business."
+            ),
             403: NO_PASSWORDS,
             409: problem("There is an account with this address."),
             429: problem("More than 60 a minute from one address."),
@@ -60,7 +56,7 @@ class RegisterApiView(AccountView):
         """Register."""
         _require_passwords()
         limits.registration(request)
-        made = register(**_validated(RegisterBody, request))
+        made = register(**_validated(serializers.RegisterBody, request))
         update_last_login(User, made.user)
         return Response(_signed_in(request, made.user, made.business), status=201, headers=NO_STORE)
 
@@ -70,9 +66,9 @@ class LoginView(AccountView):
 
     @extend_schema(
         "login",
-        request=LoginBody,
+        request=serializers.LoginBody,
         responses={
-            200: SignedInSerializer,
+            200: serializers.SignedInSerializer,
             401: problem(
                 "Unknown account, wrong password, or `details` with the field `otp` and the message `mfa_required`: the "
                 "account has a second factor, and `otp` is missing or wrong."
@@ -88,7 +84,7 @@ class LoginView(AccountView):
         """Sign in."""
         _require_passwords()
         limits.sign_in_from_address(request)
-        body = _validated(LoginBody, request)
+        body = _validated(serializers.LoginBody, request)
         limits.sign_in_to_account(request, body["email"])
         user = authenticate(request, username=body["email"], password=body["password"])
         if not isinstance(user, User):
@@ -102,24 +98,28 @@ class LoginView(AccountView):
 
 
 class RefreshView(AccountView):
-    @extend_schema("refresh", request=RefreshTokenBody, responses={200: TokenPairSerializer, 401: SPENT})
+    @extend_schema(
+        "refresh",
+        request=serializers.RefreshTokenBody,
+        responses={200: serializers.TokenPairSerializer, 401: SPENT},
+    )
     def post(self, request: Request) -> Response:
         """Get a new pair of tokens.
 
         The refresh token that you send stops working. Sending it a second time ends the sign-in with all its tokens.
         """
-        body = _validated(RefreshTokenBody, request)
+        body = _validated(serializers.RefreshTokenBody, request)
         return Response(_pair_record(tokens.rotate(body["refreshToken"])), headers=NO_STORE)
 
 
 class LogoutView(AccountView):
-    @extend_schema("logout", request=RefreshTokenBody, responses={204: None, 401: SPENT})
+    @extend_schema("logout", request=serializers.RefreshTokenBody, responses={204: None, 401: SPENT})
     def post(self, request: Request) -> Response:
         """Sign out.
 
         Ends the refresh token and the access tokens of this sign-in.
         """
-        tokens.revoke(_validated(RefreshTokenBody, request)["refreshToken"])
+        tokens.revoke(_validated(serializers.RefreshTokenBody, request)["refreshToken"])
         return Response(status=204)
 
 

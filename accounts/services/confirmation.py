@@ -12,7 +12,7 @@ from django.utils.http import urlencode
 from accounts.enums import SELF_REGISTERED, SecurityEventKind
 from accounts.models import Mail, User
 from accounts.services import outbox, security_log
-from accounts.services.security_mails import no_passwords
+from accounts.services.outbox import no_passwords
 from accounts.sign_in.limits import UnaskedMail
 from common.errors import NotAllowed
 from common.mails.letters import Letter, letter

@@ -17,9 +17,9 @@ from accounts.enums import SecurityEventKind
 from accounts.models import Mail, User
 from accounts.public_names import check_public_name
 from accounts.services import confirmation, outbox, security_log
+from accounts.services.outbox import mail_security_change
 from accounts.services.registration import register_without_password
 from accounts.services.second_factor import signs_in_alone
-from accounts.services.security_mails import mail_security_change
 from accounts.sign_in.limits import UnaskedMail
 from accounts.sign_in.origins import NOWHERE, Origin
 from accounts.sign_in.provider import Identity, label, passwords_for

@@ -2,7 +2,7 @@
 
 One transaction ends everything by which the person can act and empties the rows that say who it was. Rows that others
 refer to, such as the history of an installation, keep their reference to an empty person. The store's records are
-removed by a worker afterwards (`stores.services.removal`).
+removed by a worker afterwards (`stores.services.customer_erasure`).
 
 Locks are acquired in the order authorization codes, apps, businesses, person.
 """
@@ -22,8 +22,7 @@ from django.utils import timezone
 from accounts.enums import SELF_REGISTERED, SecurityEventKind
 from accounts.models import Business, DeveloperToken, DeviceGrant, Session, SignIn, User, WrongCode
 from accounts.services import security_log
-from accounts.services.outbox import forget_person
-from accounts.services.security_mails import mail_later
+from accounts.services.outbox import forget_person, mail_later
 from accounts.services.staff import STAFF
 from accounts.signals import account_deleted, account_deletion_asked
 from common.errors import Conflict

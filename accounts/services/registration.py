@@ -1,16 +1,17 @@
-"""Registering a person together with the business that the role comes with."""
+"""Registering a person together with the business that the role comes with. An administrator makes reviewers (contract section 1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
+from django.contrib.auth.models import Group
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.enums import SELF_REGISTERED, Role, SecurityEventKind
@@ -187,3 +188,19 @@ def _insert(user: User) -> None:
             user.save(force_insert=True)
     except IntegrityError as error:
         raise Conflict(TAKEN, code="account_exists") from error
+
+
+GROUP: Final = "Reviewers"
+
+
+@transaction.atomic
+def create_reviewer(*, email: str, name: str, password: str | None = None) -> User:
+    """A person who may review apps, and nothing else in the administration. Without a password, signing in isn't possible."""
+    reviewer = User.objects.create_user(email, password, name=name, role=Role.REVIEWER, is_staff=True)
+    reviewer.groups.add(reviewer_group())
+    return reviewer
+
+
+def reviewer_group(*, using: str = DEFAULT_DB_ALIAS) -> Group:
+    """The group that reviewers belong to. `developers.review` gives it its rights."""
+    return Group.objects.using(using).get_or_create(name=GROUP)[0]

@@ -23,7 +23,7 @@ from accounts.enums import Role, SecurityEventKind
 from accounts.models import LASTS, Invitable, InvitableQuerySet, Mail, User, normalize_email
 from accounts.services import confirmation, invitations, outbox, security_log
 from accounts.sign_in.limits import UnaskedMail
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import Conflict, Invalid, NotAllowed, NotFound
 from common.ids import parse_id
 from common.mails.letters import Letter, letter

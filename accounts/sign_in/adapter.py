@@ -17,13 +17,13 @@ from django.urls import reverse
 
 from accounts.models import User
 from accounts.services import confirmation
-from accounts.services.security_mails import mail_security_change
+from accounts.services.outbox import mail_security_change
 from accounts.sign_in import limits
 from accounts.sign_in.provider import label, passwords_for
 from accounts.sign_in.step_up import proved_recently
 from common.db.fields import decrypt, encrypt
-from common.web.limits.client_address import client_address
-from common.web.own_pages import is_own_page
+from common.web.client_address import client_address
+from common.web.requests import is_own_page
 
 WRONG_CREDENTIALS = "Wrong e-mail address or password."
 

@@ -32,9 +32,9 @@ from accounts.sign_in.provider import Cancelled, Finished, Identity, ProviderFai
 from accounts.sign_in.step_up import BY_PROVIDER, step_up
 from common.errors import Conflict, Invalid, TooManyRequests
 from common.strangers import may_wait_for_strangers
-from common.web.forms.widgets import RadioCards
+from common.web.forms.fields import RadioCards
 from common.web.methods import GET_OR_POST
-from common.web.own_pages import is_own_page
+from common.web.requests import is_own_page
 
 log = logging.getLogger(__name__)
 View = TypeVar("View", bound=Callable[..., HttpResponse])

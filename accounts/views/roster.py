@@ -23,10 +23,9 @@ from accounts.sign_in import limits
 from common import lengths
 from common.errors import Conflict, Invalid, NotFound
 from common.places import Busy
-from common.web.forms.contacts import TypedEmailField
+from common.web.forms.fields import RadioLines, TypedEmailField
 from common.web.forms.kept import typed
 from common.web.forms.pages import add_service_errors, done, form_page, refuse, saved
-from common.web.forms.widgets import RadioLines
 
 NOT_FOUND = 404
 INVITATION = "accounts/invitation.html"

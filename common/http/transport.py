@@ -28,9 +28,8 @@ from django.conf import settings
 from django.utils.encoding import iri_to_uri
 
 from common import strangers
-from common.http.addresses import literal_address
+from common.http.addresses import Resolver, literal_address
 from common.http.exchanges import ErrorClass, Exchange
-from common.http.lookups import Resolver
 from common.http.multi import Multi
 from common.http.transfers import BlockedAddress, Transfer, is_allowed
 

@@ -1,17 +1,19 @@
-"""A mail with a text and an HTML body, in the frame of who sends it."""
+"""A mail with a text and an HTML body, in the frame of who sends it. What it says is written once."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from itertools import groupby
+from typing import Any, Final, Literal
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
-from django.template.loader import render_to_string
+from django.template import Context
+from django.template.loader import get_template, render_to_string
 
 from common import brand
 from common.contacts import mailbox
 from common.languages import ENGLISH, speaking
-from common.mails.parts import MailPart, as_text, blocks, one_line, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,62 @@ def platform_frame() -> LetterFrame:
         colors = brand.palette_of(settings.PLATFORM_ACCENT)
         frame = replace(frame, accent=colors.link, ground=colors.ground, on_ground=colors.text)
     return frame
+
+
+# The tags of `{% load mails %}` collect these parts as plain text. Both bodies of the mail are made of them, so neither can say what the
+# other doesn't, and no text of a person becomes markup.
+
+Kind = Literal["paragraph", "heading", "point", "fact", "quote", "link", "button"]
+IN_ONE_BLOCK: Final = ("point", "fact")
+_BREAKABLE: Final = re.compile(r"[^\S\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]+")
+COLLECTED: Final = "mail_parts"  # the variable in which the tags find the list
+
+
+@dataclass(frozen=True, slots=True)
+class MailPart:
+    """`label` names a fact, a link or a button, whose `text` is the value or the URL."""
+
+    kind: Kind
+    text: str
+    label: str = ""
+
+
+def one_line(text: str) -> str:
+    """Without line breaks and repeated spaces. Spaces that don't break stay, such as the one in `5 €`."""
+    return _BREAKABLE.sub(" ", text).strip()
+
+
+def written(template: str, context: dict[str, Any]) -> list[MailPart]:
+    """The parts of a mail's template. Raises `ValueError` for words outside of the tags and for a second button."""
+    parts: list[MailPart] = []
+    base: Any = get_template(template)
+    outside = base.template.render(Context(context | {COLLECTED: parts}, autoescape=False)).strip()
+    if outside:
+        raise ValueError(f"{template} has words outside of its tags: {outside!r}")
+    if sum(part.kind == "button" for part in parts) > 1:
+        raise ValueError(f"{template} has more than one button.")
+    return parts
+
+
+def blocks(parts: Iterable[MailPart]) -> list[tuple[Kind, list[MailPart]]]:
+    """Parts with their kind; points, and facts, that follow each other are one block."""
+    found: list[tuple[Kind, list[MailPart]]] = []
+    for kind, group in groupby(parts, key=lambda part: part.kind):
+        rows = list(group)
+        found += [(kind, rows)] if kind in IN_ONE_BLOCK else [(kind, [row]) for row in rows]
+    return found
+
+
+def as_text(parts: Sequence[MailPart]) -> str:
+    return "\n\n".join("\n".join(_line(part) for part in rows) for _, rows in blocks(parts))
+
+
+def _line(part: MailPart) -> str:
+    if part.kind == "point":
+        return f"- {part.text}"
+    if part.kind == "button":
+        return f"{part.label}:\n{part.text}"
+    return f"{part.label}: {part.text}" if part.label else part.text
 
 
 @dataclass(frozen=True, slots=True)

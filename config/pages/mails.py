@@ -21,14 +21,13 @@ from config.pages.styleguide import for_staff
 from conformance.enums import Change
 from conformance.queries import Broken
 from conformance.rules import RULES
-from conformance.services.weekly_mails import weekly_context
+from conformance.services.weekly import weekly_context
 from extensions.models import WatchedScript
 from extensions.releases.watch import halt_context, halt_subject
 from extensions.services.scripts import News, script_context
 from stores.enums import Accent
-from stores.letterhead import ACCENTS, merchant_frame, store_frame
-from stores.sandbox import sample_order
-from stores.services.order_mails import WHY
+from stores.samples.store import sample_order
+from stores.services.order_mails import ACCENTS, WHY, merchant_frame, store_frame
 from webhooks.enums import ErasureState, Stage
 
 AT: Final = datetime(2026, 11, 25, 18, 43, tzinfo=UTC)

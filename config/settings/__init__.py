@@ -3,12 +3,9 @@
 from config.env.reading import env, flag, seconds, seconds_list, whole_number
 from config.env.servers import collector_url, sentry_dsn
 from config.observability.logs import log_settings
-from config.settings.broker import *
 from config.settings.browser import *
-from config.settings.database import *
-from config.settings.files import *
-from config.settings.mail import *
 from config.settings.people import *
+from config.settings.servers import *
 from config.settings.start import *
 from config.settings.start import BASE_DIR, DEBUG, VERSION
 from config.settings.zones import *
@@ -74,14 +71,14 @@ TEMPLATES = [
         },
     },
 ]
-FORM_RENDERER = "common.web.forms.widgets.FormRenderer"
+FORM_RENDERER = "common.web.forms.fields.FormRenderer"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
-    "DEFAULT_PARSER_CLASSES": ["common.rest.parsers.JsonParser"],
-    "DEFAULT_RENDERER_CLASSES": ["common.rest.renderers.JsonRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.rest.renderers.AlwaysJson",
+    "DEFAULT_PARSER_CLASSES": ["common.rest.bodies.JsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["common.rest.bodies.JsonRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.rest.bodies.AlwaysJson",
     "EXCEPTION_HANDLER": "common.rest.errors.exception_handler",
     "UNAUTHENTICATED_USER": None,
     "LIST_SERIALIZER_ERRORS_AS_DICT": True,

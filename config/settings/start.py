@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 from config.cores import cores
+from config.env import keys
 from config.env.addresses import base_url, hosts, local_destinations, public_link, stores_url
 from config.env.brand import (
     platform_accent,
@@ -11,13 +12,6 @@ from config.env.brand import (
     platform_logo,
     platform_name,
     platform_support,
-)
-from config.env.keys import (
-    field_encryption_keys,
-    metrics_token,
-    secret_key,
-    secret_key_fallbacks,
-    session_token_keys,
 )
 from config.env.reading import address, at_least, env, flag, folder, port
 
@@ -28,10 +22,10 @@ VAR_DIR = folder("VAR_DIR", BASE_DIR / "var")
 VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 DEBUG = flag("DEBUG")
-SECRET_KEY = secret_key(debug=DEBUG, var_dir=VAR_DIR)
-SECRET_KEY_FALLBACKS = secret_key_fallbacks()
-FIELD_ENCRYPTION_KEYS = field_encryption_keys(debug=DEBUG, var_dir=VAR_DIR)
-SESSION_TOKEN_KEYS = session_token_keys()
+SECRET_KEY = keys.secret_key(debug=DEBUG, var_dir=VAR_DIR)
+SECRET_KEY_FALLBACKS = keys.secret_key_fallbacks()
+FIELD_ENCRYPTION_KEYS = keys.field_encryption_keys(debug=DEBUG, var_dir=VAR_DIR)
+SESSION_TOKEN_KEYS = keys.session_token_keys()
 
 PORT = port("PORT", 8000)
 BASE_URL = base_url(PORT)
@@ -70,7 +64,7 @@ FOOTER_NOTE = ""
 LOG_API_CALLS = flag("LOG_API_CALLS", default=True)
 
 # The bearer token for `/metrics`. Without it that page is a 404.
-METRICS_TOKEN = metrics_token(debug=DEBUG)
+METRICS_TOKEN = keys.metrics_token(debug=DEBUG)
 
 # What `manage.py serve` and `manage.py work` start.
 BIND = env.str("BIND", default="") or f"127.0.0.1:{PORT}"

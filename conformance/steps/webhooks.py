@@ -9,11 +9,10 @@ from common.ids import new_id
 from common.secrets import new_webhook_secret
 from conformance.enums import Expected, Outcome
 from conformance.probes import Finding, Probe
-from conformance.steps.base import Answers, Step, skipped
-from conformance.subject import OLD, SIGNATURES, Subject
+from conformance.subject import OLD, SIGNATURES, Answers, Step, Subject, skipped
 from webhooks.catalogue import ERASURES, WEBHOOK_TEST
 from webhooks.messages import payloads
-from webhooks.messages.signing import signature_headers
+from webhooks.messages.message import signature_headers
 from webhooks.services.sandbox.samples import sample_data
 
 UNKNOWN: Final = "order.unheard_of"

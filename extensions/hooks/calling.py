@@ -22,7 +22,7 @@ from extensions.enums import CallOutcome
 from extensions.hooks.answers import MAX_BYTES, BadAnswer, read
 from extensions.hooks.live import LiveHook
 from stores.hookpoints import HookPoint
-from webhooks.messages.signing import signature_headers
+from webhooks.messages.message import signature_headers
 
 log = logging.getLogger(__name__)
 

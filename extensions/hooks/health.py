@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.db.compiled import AmongIds, Compiled, Param, keeps_statements, rows_of_each
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import NotFound
 from common.ids import first_id_at
 from extensions.enums import SKIPPED, CallOutcome, ExtensionType

@@ -18,7 +18,7 @@ from extensions.hooks import skipped
 from extensions.hooks.calling import Call
 from extensions.models import HookCall, RelayedCall
 from installations.models import Installation
-from stores.copies import Copies, blank
+from stores.customers import Copies, blank
 from stores.hookpoints import HookRequest
 
 KEPT: Final = timedelta(days=30)

@@ -12,9 +12,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from common.db.compiled import AmongIds, Compiled
+from extensions.in_store.capabilities import OpenRequest, requests_of
 from extensions.models import Breaker, ExtensionState
 from extensions.queries import defaults_of, documents_in, overlaid, settings_schema_in
-from extensions.reach_requests import OpenRequest, requests_of
 from extensions.schemas import problems_of_values, without_misfits
 from installations.models import Installation
 from webhooks.queries import failing_since

@@ -15,7 +15,7 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.templatetags.static import static
 
 from accounts.models import Business
-from extensions.addresses import frame_url
+from extensions.definitions import frame_url
 from extensions.enums import EmbedKind
 from extensions.in_store.embeds_and_blocks import StoreEmbed
 from extensions.models import WatchedScript

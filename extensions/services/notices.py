@@ -19,13 +19,13 @@ from accounts.models import Mail
 from accounts.services import outbox
 from common.mails.letters import Letter, letter
 from extensions.in_store.app_status import statuses_of
+from extensions.in_store.capabilities import Requested, requested, requested_by
 from extensions.models import Breaker, ExtensionState, MerchantNotice, ReachRequest
-from extensions.reach_requests import Requested, requested, requested_by
 from installations.models import Installation, running, with_versions
 from installations.queries import scope_reason
 from marketplace.models import App
 from marketplace.scopes import SCOPES
-from stores.letterhead import merchant_frame
+from stores.services.order_mails import merchant_frame
 from webhooks.health import failing
 from webhooks.models import Webhook
 

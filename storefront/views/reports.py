@@ -12,13 +12,13 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from common.errors import Invalid
-from common.web.limits.auth_limits import limit, limit_by_address
-from common.web.limits.client_address import client_network
+from common.web.client_address import client_network
+from common.web.limits import limit, limit_by_address
 from common.web.methods import require_safe
 from extensions.services.costs import MOST_APPS, Measured, record_visit
 from extensions.session_tokens import BLOCKS_A_MINUTE, storefront_tokens
 from storefront.views.access import ShopRequest, shop_page
-from stores.services.storefront import count_visit
+from stores.services.checkout import count_visit
 
 PER_MINUTE: Final = 10  # page views of a network; a shopper sends one in four
 MOST_BODY: Final = 4096  # bytes

@@ -10,7 +10,7 @@ from django.core import mail
 from django.test import TestCase
 
 from accounts.models import User
-from accounts.services import confirmation, connections, deletion, passwords, profile, security_mails
+from accounts.services import confirmation, connections, deletion, outbox, profile
 from accounts.services.confirmation import is_confirmed
 from accounts.sign_in.origins import Origin
 from tests.accounts.providers import settings_of
@@ -38,11 +38,9 @@ MAILS: dict[str, Callable[[User], Any]] = {
     "confirm": lambda user: confirmation.mail_confirmation(email=user.email),
     "connection": lambda user: connections.mail_connection(email=user.email, key="of a browser"),
     "new_email": lambda user: profile.ask_for_new_email(user=user, email="second.victim@example.com"),
-    "password_reset": lambda user: passwords.mail_reset(email=user.email),
+    "password_reset": lambda user: profile.mail_reset(email=user.email),
     "security_change": change_email,
-    "wrong_codes": lambda user: security_mails.mail_wrong_codes(
-        user=user, count=3, origin=Origin(device=HOSTILE)
-    ),
+    "wrong_codes": lambda user: outbox.mail_wrong_codes(user=user, count=3, origin=Origin(device=HOSTILE)),
 }
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Frame, Page, expect
 from accounts.models import Business, User
 from extensions.enums import ExtensionType
 from extensions.models import Placement
-from extensions.services.placements import add_block
+from extensions.services.extension_states import add_block
 from installations.models import Installation
 from stores.models import SitePage, StorePicture
 from stores.services.pages import create_page

@@ -12,8 +12,7 @@ from playwright.sync_api import Frame, Page, expect
 from accounts.models import Business, User
 from extensions.enums import ExtensionType
 from extensions.models import Definition, Placement, StorefrontCost
-from extensions.services.extension_states import save_embed_settings, switch_extensions
-from extensions.services.placements import add_block
+from extensions.services.extension_states import add_block, save_embed_settings, switch_extensions
 from installations.models import Installation
 from installations.services import uninstall
 from marketplace.models import App

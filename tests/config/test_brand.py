@@ -16,7 +16,7 @@ from django.test import Client
 from PIL import Image
 
 from accounts.models import Business, User
-from accounts.services.security_mails import mail_security_change
+from accounts.services.outbox import mail_security_change
 from accounts.tasks import send_mails
 from common import brand
 from common.mails.letters import Letter, platform_frame

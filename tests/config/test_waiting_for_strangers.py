@@ -22,7 +22,7 @@ from django.urls import URLPattern, get_resolver
 from django.utils import timezone
 
 from accounts.models import Business, User
-from accounts.services import reviewers
+from accounts.services import registration
 from accounts.sign_in import tokens
 from common import strangers
 from common.ids import new_id
@@ -41,7 +41,7 @@ from tests.webhooks import helpers
 from teststores.models import TestStore
 from teststores.services import open_test_store
 from webhooks.enums import InboxAnswer
-from webhooks.messages.signing import signature_headers
+from webhooks.messages.message import signature_headers
 from webhooks.models import Inbox, Webhook
 from webhooks.services import inboxes
 
@@ -228,7 +228,7 @@ def site(dana: User, sandbox: Business, monkeypatch: pytest.MonkeyPatch) -> Iter
         SocialAccount.objects.create(user=dana, provider=issuer["OIDC_ISSUER"], uid="dana")
         receiver.respond_with(HANGS)
         rita = factories.reviewer()
-        rita.groups.add(reviewers.group())
+        rita.groups.add(registration.reviewer_group())
         apps = [factories.app(dana, webhook_url=receiver.url, redirect_url=receiver.url) for _ in range(APPS)]
         for app in apps:
             for point in POINTS:

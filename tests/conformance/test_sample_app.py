@@ -12,8 +12,8 @@ from flask import Flask
 from accounts.models import Business
 from conformance.enums import Outcome
 from conformance.models import Run
-from conformance.results import results_of
-from conformance.services.sending import check_app
+from conformance.queries import results_of
+from conformance.services.runs import check_app
 from installations.models import Installation
 from marketplace.models import App
 from tests.conformance.mutants import MUTANTS, refuse_events

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from appapi import limits
-from common.web.limits import person_limits
+from appapi import middleware
+from common.web import limits
 from developers import limits as developer_limits
 from tests.contract import cast
 from tests.receivers import Receiver
@@ -56,8 +56,8 @@ def test_service_answers_as_the_document_says(
     released: bool, live_server: Any, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     # Thousands of calls in a minute are what this test is for; how often one may call is tested elsewhere.
-    monkeypatch.setattr(limits, "REQUESTS_A_MINUTE", 1_000_000)
-    monkeypatch.setattr(person_limits, "REQUESTS", 1_000_000)
+    monkeypatch.setattr(middleware, "REQUESTS_A_MINUTE", 1_000_000)
+    monkeypatch.setattr(limits, "PERSON_REQUESTS", 1_000_000)
     for name in ("POLLS", "CHANGES"):
         monkeypatch.setattr(developer_limits, name, 1_000_000)
     settings.AUTH_RATE_LIMITS = False

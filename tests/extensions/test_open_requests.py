@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 
 from accounts.models import Business, User
+from extensions.in_store.capabilities import open_requests, requested
 from extensions.manifest.content import definitions_in
 from extensions.models import ReachRequest
-from extensions.reach_requests import open_requests, requested
 from extensions.services.manifests import save_manifest
 from installations.models import RECONSENT_REST, Installation
 from marketplace.models import AppVersion

@@ -31,7 +31,7 @@ class Change:
 
 PROTECTIONS: Final = {
     "sessions that notice silence": Change(
-        "config.settings.database",
+        "config.settings.servers",
         '"tcp_user_timeout": 8_000,\n    "keepalives_idle": 4,',
         '"keepalives_idle": 600,',
     ),
@@ -128,7 +128,7 @@ PROTECTIONS: Final = {
         'Delivery.objects.filter(lease_until=None).aggregate(first=Min("due_at"))["first"]',
     ),
     "rate limit that fails open": Change(
-        "common.web.limits.rate_limits",
+        "common.web.limits",
         "except redis.RedisError as error:",
         "except ZeroDivisionError as error:",
     ),
@@ -159,7 +159,7 @@ PROTECTIONS: Final = {
         "common.http.transport", "self.began + self.timeout,", "self.began + self.timeout + 5,"
     ),
     "budget of a look-up": Change(
-        "common.http.lookups", "asyncio.timeout(min(timeout, BUDGET))", "asyncio.timeout(timeout)"
+        "common.http.addresses", "asyncio.timeout(min(timeout, BUDGET))", "asyncio.timeout(timeout)"
     ),
     "success by the status alone": Change(
         "common.http.transfers",
@@ -218,7 +218,7 @@ PROTECTIONS: Final = {
     ),
     "horizon of the feed": Change(
         # What a transaction sees as over by now, those that began before and still run included.
-        "webhooks.positions",
+        "webhooks.feed",
         'template = "pg_snapshot_xmin(',
         'template = "pg_snapshot_xmax(',
     ),
@@ -379,13 +379,13 @@ PROTECTIONS: Final = {
         "accounts.services.second_factor", "blocked = len(since) > MOST_WRONG", "blocked = False"
     ),
     "end of tokens with a reset": Change(
-        "accounts.services.passwords", "        end_tokens(user=user)\n", "        pass\n"
+        "accounts.services.profile", "        end_tokens(user=user)\n", "        pass\n"
     ),
     "passkeys after the password": Change(
         "accounts.services.second_factor", "return not passkey.data.get(NOT_ALONE)", "return True"
     ),
     "right of a token": Change(
-        "accounts.sign_in.authentication",
+        "accounts.sign_in.tokens",
         "if right is None or not isinstance(request.auth, DeveloperToken) or right in request.auth.rights:",
         "if True:",
     ),

@@ -17,8 +17,7 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from installations.models import HistoryEntry, Installation
-from installations.services.lifecycle import Terms, install, uninstall
-from installations.services.pause import pause, resume
+from installations.services.lifecycle import Terms, install, pause, resume, uninstall
 from marketplace.models import App
 from marketplace.services.reviews import reinstate, suspend
 from tests import factories

@@ -8,7 +8,7 @@ import time_machine
 from standardwebhooks import Webhook
 
 from common.secrets import new_webhook_secret, standard_webhooks_secret
-from webhooks.messages.signing import own_signature_headers, signature_headers
+from webhooks.messages.message import own_signature_headers, signature_headers
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
 BODY = '{"event":"order.created","data":{"name":"Zoë"}}'.encode()

@@ -13,7 +13,7 @@ HOOKS = "https://app.example.com/hooks"
 def add_stores(cast: SimpleNamespace) -> None:
     from accounts.services import create_business
     from extensions.models import Placement
-    from extensions.services.placements import add_block
+    from extensions.services.extension_states import add_block
     from installations.services import Terms, install
     from stores.models import Product, Review
 
@@ -83,8 +83,7 @@ def with_pictures(product: Any) -> Any:
     from django.core.files import File
 
     from common.files.pictures import Decoded
-    from stores.services.catalogue.pictures import decode
-    from stores.services.catalogue.product_pictures import PictureChanges
+    from stores.services.catalogue.pictures import PictureChanges, decode
     from stores.services.catalogue.products import edit_product
     from tests.pictures import picture
 

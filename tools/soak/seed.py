@@ -31,7 +31,7 @@ def main(receiver: str, apps: int, merchants: int) -> None:
     settings.DEBUG = True  # here only: the apps' servers have plain http
     from accounts.services import create_reviewer, register
     from accounts.services.confirmation import confirm
-    from stores.sandbox import fill_store
+    from stores.samples.store import fill_store
 
     def person(email: str, role: str, **more: str) -> Any:
         made = register(email=email, password=PASSWORD, name=email.partition("@")[0], role=role, **more)

@@ -19,9 +19,9 @@ from common.db.inserts import insert
 from common.ids import sql_id_from
 from installations.models import Installation
 from webhooks.enums import DeliveryStatus, HeldReason
+from webhooks.feed import Horizon, Position
 from webhooks.filters.judging import passes
 from webhooks.models import Delivery, Event, Webhook
-from webhooks.positions import Horizon, Position
 from webhooks.queries import entitled_to, naming
 
 # What becomes a delivery, with the types of the columns.

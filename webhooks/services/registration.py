@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import Conflict, ErrorDetail, Invalid
 from common.http.url_policy import InvalidUrl, check_destination_url
 from common.secrets import new_webhook_secret

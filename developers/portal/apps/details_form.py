@@ -11,9 +11,7 @@ from django.shortcuts import resolve_url
 from common import countries
 from common.files.pictures import Decoded
 from common.web.forms.edits import SHOWN, EditForm
-from common.web.forms.pictures import PictureField, PicturesField
-from common.web.forms.texts import Lines
-from common.web.forms.widgets import CheckboxLines
+from common.web.forms.fields import CheckboxLines, Lines, PictureField, PicturesField
 from developers.portal.forms import AppForm, address, event_group, text, validator
 from developers.portal.webhooks.filter_field import FilterField, check
 from installations.models import Installation

@@ -15,12 +15,11 @@ from accounts.access import is_own_sandbox
 from accounts.models import Business, User
 from accounts.times import in_zone
 from common.templatetags.links import address
+from common.web.forms.fields import LongChoiceField, LongSelect
 from common.web.forms.pages import UNPROCESSABLE
-from common.web.forms.widgets import LongChoiceField, LongSelect
 from common.web.methods import require_safe
 from developers.portal.access import app_page, current_developer
-from developers.portal.deliveries.forms import MAX_CHOICES
-from developers.portal.filter_forms import MomentField
+from developers.portal.deliveries.forms import MAX_CHOICES, MomentField
 from installations.models import Installation
 from marketplace.models import App
 from webhooks.catalogue import ERASURES, EVENTS, SUBSCRIBABLE

@@ -16,7 +16,7 @@ from django.db.models.functions import StrIndex
 from django.db.models.lookups import GreaterThan
 
 from common.db.compiled import Compiled, Param
-from common.db.samples import CountOfSome, ids_among, ids_of_each
+from common.db.long_lists import CountOfSome, ids_among, ids_of_each
 from common.errors import NotFound
 from common.ids import first_id_at, parse_id
 from common.times import shifted

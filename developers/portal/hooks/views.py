@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Business
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import ServiceError
 from common.strangers import may_wait_for_strangers
 from common.templatetags.links import address
@@ -29,9 +29,8 @@ from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.rows import nothing, test_dot
-from developers.portal.hooks.outcomes import OUTCOMES
-from extensions.addresses import hook_address
-from extensions.definitions import Hook
+from developers.portal.requests.descriptions import OUTCOMES
+from extensions.definitions import Hook, hook_address
 from extensions.definitions import hook as read_hook
 from extensions.enums import SKIPPED, CallOutcome
 from extensions.hooks import breaker, health, simulator

@@ -16,7 +16,7 @@ from django.db.models import Count, Max, Min, Q, QuerySet, UUIDField
 from django.shortcuts import resolve_url
 
 from common.db.compiled import Compiled, Param
-from common.db.totals import total_of
+from common.db.long_lists import total_of
 from common.errors import ErrorDetail
 from common.times import duration
 from developers.portal.apps.details_form import field_url

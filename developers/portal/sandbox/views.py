@@ -15,16 +15,14 @@ from accounts.models import Business
 from accounts.services.confirmation import require_confirmed
 from common.errors import Conflict, Invalid, ServiceError
 from common.strangers import NoPlace, may_wait_for_strangers
-from common.web.forms.one_time import SecretForm
-from common.web.forms.pages import form_page, saved
+from common.web.forms.pages import SecretForm, form_page, saved
 from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
-from common.web.own_pages import is_own_page
+from common.web.requests import is_own_page
 from developers import limits
 from developers.portal.access import app_page, current_developer
-from developers.portal.apps.secrets import already_shown
 from developers.portal.sandbox import changes as test_store
-from developers.portal.sandbox.first_calls import first_calls
+from developers.portal.sandbox.first_calls import already_shown, first_calls
 from developers.portal.webhooks.inbox_entries import newest_entries
 from installations import services
 from installations.models import Installation

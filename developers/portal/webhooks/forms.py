@@ -9,8 +9,8 @@ from django import forms
 from django.utils import timezone
 
 from common.web.forms.edits import EditForm
-from common.web.forms.one_time import SecretForm
-from common.web.forms.widgets import CheckboxLines
+from common.web.forms.fields import CheckboxLines
+from common.web.forms.pages import SecretForm
 from developers.portal.webhooks.filter_field import FilterField, check
 from installations.models import Installation
 from marketplace.scopes import SCOPE_OF_EVENT

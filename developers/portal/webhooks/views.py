@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from common.db.finders import get_or_not_found
-from common.db.totals import total_of
+from common.db.long_lists import total_of
+from common.db.rows import get_or_not_found
 from common.errors import ServiceError
 from common.ids import parse_id
 from common.strangers import may_wait_for_strangers
@@ -25,15 +25,8 @@ from developers.portal.sandbox.changes import sample_events
 from developers.portal.sandbox.erasures import erasure_rows
 from developers.portal.sandbox.erasures import newest_ids as newest_ids_of_erasures
 from developers.portal.sandbox.first_calls import registration_call
+from developers.portal.webhooks import statuses
 from developers.portal.webhooks.rows import endpoint_rows
-from developers.portal.webhooks.statuses import (
-    WebhookStatus,
-    current_webhooks,
-    newest_ids,
-    redirect_to_webhook,
-    test_result,
-    webhook_statuses,
-)
 from installations.queries import sandbox_installation
 from marketplace.models import App
 from webhooks import health
@@ -57,13 +50,13 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
     before, after = (parse_id(request.GET.get(name)) for name in ("before", "after"))
     is_first = wanted.page == 1 and not (before or after)
     most = PAGES_COUNTED * wanted.limit + 1 if is_first else wanted.limit
-    found = newest_ids(app, limit=most, offset=wanted.offset, before=before, after=after)
+    found = statuses.newest_ids(app, limit=most, offset=wanted.offset, before=before, after=after)
     shown = found[: wanted.limit]
-    endpoints = webhook_statuses(app, shown)
+    endpoints = statuses.webhook_statuses(app, shown)
     installation = sandbox_installation(app=app, developer=current_developer(request))
     is_all = is_first and len(found) < most
-    total = len(found) if is_all else total_of(current_webhooks(app), is_long=True)
-    tested = test_result(app, request.GET.get("tested"))
+    total = len(found) if is_all else total_of(statuses.current_webhooks(app), is_long=True)
+    tested = statuses.test_result(app, request.GET.get("tested"))
     context = {
         "app": app,
         "endpoints": endpoint_rows(request, app, endpoints, installation, tested, is_open=total == 1),
@@ -83,7 +76,7 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
     return render(request, "developers/portal/webhooks/list.html", context)
 
 
-def _repeats(endpoints: Iterable[WebhookStatus]) -> list[tuple[RepeatedUrl, int]]:
+def _repeats(endpoints: Iterable[statuses.WebhookStatus]) -> list[tuple[RepeatedUrl, int]]:
     """What endpoints on this page send twice, each with the number of stores where they do."""
     installations = {each.webhook.installation_id: each.webhook.installation for each in endpoints}
     stores = Counter(repeats(installations.values()))
@@ -100,8 +93,8 @@ def webhook_test(request: HttpRequest, app: App, webhook_id: str) -> HttpRespons
         result = send_test(webhook=webhook)
     except ServiceError as error:
         messages.error(request, error.message)
-        return redirect_to_webhook(app, webhook)
-    return redirect_to_webhook(app, webhook, tested=result.event_id)
+        return statuses.redirect_to_webhook(app, webhook)
+    return statuses.redirect_to_webhook(app, webhook, tested=result.event_id)
 
 
 @require_http_methods(GET_OR_POST)
@@ -111,7 +104,7 @@ def webhook_pause(request: HttpRequest, app: App, webhook_id: str) -> HttpRespon
     webhook = _own_webhook(app, webhook_id)
     if request.method == "POST":
         _switch(request, webhook, on=False)
-        return redirect_to_webhook(app, webhook)
+        return statuses.redirect_to_webhook(app, webhook)
     waiting = counted(Delivery.objects.filter(webhook=webhook, status__in=WAITING))
     context = {"app": app, "webhook": webhook, "waiting": waiting}
     return render(request, "developers/portal/webhooks/pause.html", context)
@@ -122,12 +115,12 @@ def webhook_pause(request: HttpRequest, app: App, webhook_id: str) -> HttpRespon
 def webhook_resume(request: HttpRequest, app: App, webhook_id: str) -> HttpResponse:
     webhook = _own_webhook(app, webhook_id)
     _switch(request, webhook, on=True)
-    return redirect_to_webhook(app, webhook)
+    return statuses.redirect_to_webhook(app, webhook)
 
 
 def _own_webhook(app: App, webhook_id: str) -> Webhook:
     """Raises `NotFound`, also if the webhook is deleted, another app's, or its installation has ended."""
-    return get_or_not_found(current_webhooks(app), webhook_id, "Webhook not found")
+    return get_or_not_found(statuses.current_webhooks(app), webhook_id, "Webhook not found")
 
 
 def _switch(request: HttpRequest, webhook: Webhook, *, on: bool) -> None:

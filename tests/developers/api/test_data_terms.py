@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from common.countries import CODES
-from extensions.services.versions import restore_version
+from extensions.services.manifests import restore_version
 from marketplace.models import App
 from tests import factories
 from tests.approvals import approve

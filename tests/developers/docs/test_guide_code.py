@@ -16,7 +16,7 @@ from extensions.manifest.problems import problems_of_manifest
 from installations.signing_keys import session_keys
 from tests.developers.docs.guide_code import code
 from tests.sdk.node_tools import MODULES
-from webhooks.messages.signing import own_signature_headers
+from webhooks.messages.message import own_signature_headers
 
 SECRET, BODY = (
     "whsec_test_c2VjcmV0IG9mIDMyIGJ5dGVzIGZvciB0ZXN0cw==",

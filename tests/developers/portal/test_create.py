@@ -19,7 +19,7 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.pages import text_of
-from webhooks.messages.signing import own_signature_headers
+from webhooks.messages.message import own_signature_headers
 from webhooks.models import Webhook
 from webhooks.services import inboxes
 

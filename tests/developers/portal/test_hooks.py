@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from common.http.exchanges import Exchange
-from common.web.limits import rate_limits
+from common.web import limits
 from extensions.hooks import simulator
 from extensions.models import Breaker, Definition, ExtensionState, HookCall
 from installations.models import Installation
@@ -414,7 +414,7 @@ def test_trying_is_limited(
     stopped_clock: None,
 ) -> None:
     monkeypatch.setattr("extensions.hooks.simulator.PER_MINUTE", 2)
-    rate_limits.counter.cache_clear()
+    limits.counter.cache_clear()
     for _ in range(2):
         assert attempt(page, app, "{}").status_code == 200
 

@@ -30,7 +30,7 @@ from tests import factories
 from tests.sdk.cli.runs import Run
 from tests.webhooks.helpers import drain, webhook
 from tools.sdk_types import SDK
-from webhooks.messages.signing import signature_headers
+from webhooks.messages.message import signature_headers
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.timed

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from extensions.hooks.live import hooks_at
+from extensions.in_store.capabilities import requested
 from extensions.models import Breaker, Definition
-from extensions.reach_requests import requested
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from installations.services import approval, approve_scopes
