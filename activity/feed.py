@@ -39,7 +39,6 @@ KINDS: Final = (API, HOOK, WEBHOOK)  # entries of the same time are in this orde
 
 FAILED: Final = "failed"
 CLASSES: Final = {"2xx": (200, 299), "3xx": (300, 399), "4xx": (400, 499), "5xx": (500, 599)}
-_LONGER_THAN_A_WINDOW: Final = timedelta(seconds=120)  # a request counts a little after its time
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,20 +217,6 @@ def call_of_app(app: App, call_id: object) -> ApiCall:
         *with_versions("installation__"), "installation__business"
     )
     return get_or_not_found(rows.defer("installation__webhook_secret"), call_id, "Request not found")
-
-
-def used_in_window(call: ApiCall) -> list[tuple[str, str, int]]:
-    """What counted for the rate limit until a call: method, route and number, most first."""
-    end = datetime.fromtimestamp(call.rate_reset, UTC)
-    in_window = ApiCall.objects.filter(
-        installation=call.installation_id, at__gte=end - _LONGER_THAN_A_WINDOW, at__lte=call.at,
-        rate_reset=call.rate_reset,
-    )  # fmt: skip
-    counts: dict[tuple[str, str], int] = {}
-    for method, route, path in in_window.exclude(status=429).values_list("method", "route", "path"):
-        key = method, route or path.partition("?")[0]
-        counts[key] = counts.get(key, 0) + 1
-    return sorted(((*key, number) for key, number in counts.items()), key=lambda each: (-each[2], each))
 
 
 # The sources

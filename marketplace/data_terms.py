@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from common.countries import names
+from common.text.countries import names
 
 UNSAID: Final = "The developer hasn't said where the data goes."
 MAX_COUNTRIES: Final = 30

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
-from common.countries import names
+from common.text.countries import names
 from marketplace.data_terms import days_of
 from marketplace.models import FROZEN_FIELDS, App, AppFields, AppVersion, picture_path
 from marketplace.scopes import SCOPES

@@ -12,10 +12,10 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 from accounts.public_names import check_no_address, check_public_name
-from common.countries import CODES
 from common.errors import ErrorDetail, Invalid
 from common.http import url_policy
 from common.http.url_policy import is_own
+from common.text.countries import CODES
 from marketplace.data_terms import MAX_COUNTRIES, MAX_DAYS, MAX_PROCESSORS
 from marketplace.enums import Category
 from marketplace.models import App, ReviewMessage, Submission

@@ -11,9 +11,9 @@ from django.core.mail import EmailMultiAlternatives
 from django.template import Context
 from django.template.loader import get_template, render_to_string
 
-from common import brand
 from common.contacts import mailbox
 from common.languages import ENGLISH, speaking
+from common.web import brand
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from django import template
 from django.conf import settings
 
-from common import brand
+from common.web import brand
 
 register = template.Library()
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from common import brand
+from common.web import brand
 
 from .conftest import NewPage
 

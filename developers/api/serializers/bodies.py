@@ -10,7 +10,6 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.fields import empty
 
-from common.countries import CODES
 from common.http.url_policy import MAX_URL_LENGTH
 from common.ids import parse_id
 from common.rest.fields import (
@@ -23,6 +22,7 @@ from common.rest.fields import (
     StringList,
     Text,
 )
+from common.text.countries import CODES
 from marketplace import rules
 from marketplace.data_terms import MAX_COUNTRIES, MAX_DAYS, MAX_PROCESSORS
 from marketplace.enums import Category, ReleaseMode, SessionTokenAlg

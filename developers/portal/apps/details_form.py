@@ -8,8 +8,8 @@ import orjson
 from django import forms
 from django.shortcuts import resolve_url
 
-from common import countries
 from common.files.pictures import Decoded
+from common.text import countries
 from common.web.forms.edits import SHOWN, EditForm
 from common.web.forms.fields import CheckboxLines, Lines, PictureField, PicturesField
 from developers.portal.forms import AppForm, address, event_group, text, validator

@@ -2,7 +2,7 @@
 
 import shlex
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
@@ -13,7 +13,6 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from accounts.models import Business
-from activity.feed import used_in_window
 from activity.models import ApiCall
 from activity.services.writing import KEPT_OF_BODY
 from activity.threads import StepKind, ThreadEntry
@@ -25,6 +24,8 @@ from developers.portal.sandbox.first_calls import TO_FILL_IN
 from extensions.enums import CallOutcome
 from installations.queries import asked_since
 from marketplace.models import App
+
+_LONGER_THAN_A_WINDOW: Final = timedelta(seconds=120)  # a request counts a little after its time
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def _forbidden(app: App, call: ApiCall) -> Explanation:
 
 
 def _too_many(call: ApiCall) -> Explanation:
-    used = used_in_window(call)
+    used = _used_in_window(call)
     total = sum(number for _, _, number in used)
     end = timezone.localtime(datetime.fromtimestamp(call.rate_reset, UTC))
     return Explanation(
@@ -262,3 +263,17 @@ OUTCOMES: Final = {
     CallOutcome.BREAKER_OPEN: ("neutral", "pause", "Skipped"),
     CallOutcome.NO_TIME_LEFT: ("neutral", "clock", "No time left"),
 }
+
+
+def _used_in_window(call: ApiCall) -> list[tuple[str, str, int]]:
+    """What counted for the rate limit until a call: method, route and number, most first."""
+    end = datetime.fromtimestamp(call.rate_reset, UTC)
+    in_window = ApiCall.objects.filter(
+        installation=call.installation_id, at__gte=end - _LONGER_THAN_A_WINDOW, at__lte=call.at,
+        rate_reset=call.rate_reset,
+    )  # fmt: skip
+    counts: dict[tuple[str, str], int] = {}
+    for method, route, path in in_window.exclude(status=429).values_list("method", "route", "path"):
+        key = method, route or path.partition("?")[0]
+        counts[key] = counts.get(key, 0) + 1
+    return sorted(((*key, number) for key, number in counts.items()), key=lambda each: (-each[2], each))

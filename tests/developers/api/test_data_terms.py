@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from common.countries import CODES
+from common.text.countries import CODES
 from extensions.services.manifests import restore_version
 from marketplace.models import App
 from tests import factories

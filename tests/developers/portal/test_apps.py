@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from activity.models import ScopeUse
-from common.countries import CODES
+from common.text.countries import CODES
 from developers.portal.apps.details_form import EditAppForm, field_url
 from installations.models import Installation
 from marketplace.data_terms import DataTerms

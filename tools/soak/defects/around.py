@@ -84,8 +84,8 @@ DEFECTS: Final = {
         (
             Change(
                 "webhooks.services.publishing",
-                "AS found (webhook, app, endpoint, is_active, installation)\n",
-                "AS found (webhook, app, endpoint, is_active, installation) WHERE right('{event.id}', 1) <> '0'\n",
+                "AS found (webhook, app, endpoint, is_active, installation, filter)\n",
+                "AS found (webhook, app, endpoint, is_active, installation, filter) WHERE right('{event.id}', 1) <> '0'\n",
             ),
         ),
     ),
