@@ -12,8 +12,8 @@ from django.template import Context
 from django.template.loader import get_template, render_to_string
 
 from common.contacts import mailbox
+from common.files import brand
 from common.languages import ENGLISH, speaking
-from common.web import brand
 
 
 @dataclass(frozen=True, slots=True)

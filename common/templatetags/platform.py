@@ -3,7 +3,7 @@
 from django import template
 from django.conf import settings
 
-from common.web import brand
+from common.files import brand
 
 register = template.Library()
 

@@ -23,7 +23,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from accounts.models import User
-from common.web import brand
+from common.files import brand
 from common.web.errors import error_response, is_api_path
 from common.web.found import MOST, Found
 from common.web.methods import at_no_page, require_safe

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from common.web import brand
+from common.files import brand
 
 from .conftest import NewPage
 

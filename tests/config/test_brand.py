@@ -18,8 +18,8 @@ from PIL import Image
 from accounts.models import Business, User
 from accounts.services.outbox import mail_security_change
 from accounts.tasks import send_mails
+from common.files import brand
 from common.mails.letters import Letter, platform_frame
-from common.web import brand
 from config.env.brand import (
     LARGEST_LOGO,
     Logo,
