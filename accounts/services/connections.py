@@ -43,8 +43,7 @@ def account_of(identity: Identity) -> User | None:
 
 def is_connected(user: User) -> bool:
     """Whether the person signs in by the provider of today's settings."""
-    provider = settings.IDENTITY_PROVIDER
-    return provider is not None and _rows(provider.issuer).filter(user=user).exists()
+    return bool(_rows_of_today().filter(user=user).exists())
 
 
 def open_account(*, identity: Identity, role: str) -> User:
@@ -80,12 +79,12 @@ def connect(*, user: User, identity: Identity, origin: Origin = NOWHERE, is_news
 
 def disconnect(*, user: User, origin: Origin) -> None:
     """Raises `Conflict` where no other way to sign in would be left."""
-    provider, here = settings.IDENTITY_PROVIDER, label()
+    here = label()
     with transaction.atomic():
         locked = User.objects.select_for_update().get(pk=user.pk)
         if not signs_in_without_provider(locked):
             raise Conflict((LAST_WAY_OF_TWO if passwords_for(locked) else LAST_WAY).format(label=here))
-        removed, _ = _rows(provider.issuer).filter(user=locked).delete() if provider else (0, {})
+        removed, _ = _rows_of_today().filter(user=locked).delete()
         if removed:
             security_log.record(
                 user_id=user.pk, kind=SecurityEventKind.PROVIDER_DISCONNECTED, about=here, origin=origin
@@ -147,6 +146,12 @@ def connect_by_link(*, user: User, identity: Identity, origin: Origin) -> None:
         connect(user=user, identity=identity, origin=origin)
         if not confirmation.is_confirmed(user):
             confirmation.confirm(user=user)
+
+
+def _rows_of_today() -> Any:
+    """None where there is no provider."""
+    provider = settings.IDENTITY_PROVIDER
+    return _rows(provider.issuer) if provider else SocialAccount.objects.none()
 
 
 def _rows(issuer: str) -> Any:

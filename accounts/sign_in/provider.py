@@ -90,6 +90,11 @@ def label() -> str:
     return found.label if found else ""
 
 
+def role_of_new_people() -> str:
+    """Empty if they choose."""
+    return str(_settings().role)
+
+
 def passwords_for(user: Any) -> bool:
     """Whether this person may sign in with a password: everybody, or only who works in the administration."""
     return bool(settings.PASSWORD_SIGN_IN or user.is_staff or user.is_superuser)

@@ -145,7 +145,7 @@ def _after_login(request: HttpRequest, done: Finished) -> HttpResponse:
         return _back(provider.LOGIN, done.next_url)
     if (owner := User.objects.with_email(identity.email)) is not None:
         return _address_taken(request, identity, owner, done.next_url)
-    if settings.IDENTITY_PROVIDER and (role := settings.IDENTITY_PROVIDER.role):
+    if role := provider.role_of_new_people():
         return _open(request, identity, role, done.next_url)
     pending.keep(request, identity, done.next_url)
     return redirect("accounts:provider_role")

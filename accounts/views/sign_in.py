@@ -141,8 +141,7 @@ class StaffSignInView(SignInView):
         if settings.PASSWORD_SIGN_IN:
             query = request.META.get("QUERY_STRING", "")
             return redirect(f"{reverse('account_login')}?{query}" if query else "account_login")
-        response: HttpResponse = LoginView.dispatch(self, request, *args, **kwargs)
-        return response
+        return cast(HttpResponse, LoginView.dispatch(self, request, *args, **kwargs))
 
 
 @login_required
