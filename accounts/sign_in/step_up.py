@@ -76,8 +76,10 @@ def fresh(view: View) -> View:
 
 
 def needs_proof(request: HttpRequest) -> bool:
-    """Whether somebody is signed in who hasn't proved recently who they are."""
-    return request.user.is_authenticated and not proved_recently(request)
+    """Whether somebody is signed in who hasn't proved recently who they are, and can. Without an identity provider the library asks
+    everybody who can."""
+    can = settings.IDENTITY_PROVIDER is not None and request.user.is_authenticated
+    return can and not proved_recently(request)
 
 
 def proved_recently(request: HttpRequest) -> bool:

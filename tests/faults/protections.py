@@ -640,7 +640,7 @@ PROTECTIONS: Final = {
     ),
     "proof before a second factor": Change(
         "accounts.sign_in.step_up",
-        "return request.user.is_authenticated and not proved_recently(request)",
+        "return can and not proved_recently(request)",
         "return False",
     ),
     "one account for a person at the provider": Change(
