@@ -1,4 +1,4 @@
-"""A mail with a text and an HTML body, in the frame of who sends it. What it says is written once."""
+"""A mail with a text and an HTML body, in the frame of its sender. Its words are written once."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

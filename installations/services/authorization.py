@@ -1,4 +1,4 @@
-"""The two steps of an authorization: a person's consent makes a code, and the app exchanges the code for a token. Replays of a code are told from
+"""The two steps of an authorization: a person's consent makes a code, and the app exchanges the code for a token. Replays of a code are distinguished from
 requests that were sent at the same time (docs/decisions/0013).
 
 The lock on the app (`marketplace.services.locks`) keeps approvals out between the consent and its rows: an approval in
