@@ -129,8 +129,8 @@ PROTECTIONS: Final = {
     ),
     "rate limit that fails open": Change(
         "common.web.limits",
-        "except redis.RedisError as error:",
-        "except ZeroDivisionError as error:",
+        "except redis.RedisError as error:\n        NOT_LIMITED",
+        "except ZeroDivisionError as error:\n        NOT_LIMITED",
     ),
     "results kept over an outage": Change(
         "webhooks.engine.dispatcher",
@@ -379,7 +379,9 @@ PROTECTIONS: Final = {
         "accounts.services.second_factor", "blocked = len(since) > MOST_WRONG", "blocked = False"
     ),
     "end of tokens with a reset": Change(
-        "accounts.services.profile", "        end_tokens(user=user)\n", "        pass\n"
+        "accounts.services.profile",
+        "        end_tokens(user=user)\n        end_connections",
+        "        end_connections",
     ),
     "passkeys after the password": Change(
         "accounts.services.second_factor", "return not passkey.data.get(NOT_ALONE)", "return True"
