@@ -5,7 +5,7 @@ The listing, the consent page, the request after an approval and the merchant's 
 """
 
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -165,11 +165,12 @@ def _defined(row: Definition) -> Defined:
 @dataclass(frozen=True, slots=True)
 class Requested:
     """What a store is asked for besides scopes: what the version that it runs would add after a yes, and where its data goes (None: it
-    isn't asked about that).
+    isn't asked about that) beside what it has `agreed` to.
     """
 
     capabilities: list[Capability]
     data: DataTerms | None
+    agreed: DataTerms | None = None
 
     def __bool__(self) -> bool:
         return bool(self.capabilities or self.data)
@@ -182,7 +183,9 @@ def requested(installation: Installation) -> Requested:
     rows = ReachRequest.objects.filter(
         version=installation.agreed_version_id, in_release=installation.is_in_release
     )
-    return requested_by(rows.select_related("definition"))
+    found = list(rows.select_related("definition", "version"))
+    asked = requested_by(found)
+    return replace(asked, agreed=found[0].version.data_terms) if asked.data else asked
 
 
 def requested_by(rows: Iterable[ReachRequest]) -> Requested:

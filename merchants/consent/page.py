@@ -214,7 +214,6 @@ def question_of(
         return None
     asked = asked_since(installation)
     reach = requested(installation) if app.status.asks_reach else Requested([], None)
-    agreed = installation.agreed_version if reach.data else None
     return PermissionRequest(
         installation=installation,
         version=version.number,
@@ -223,7 +222,7 @@ def question_of(
         use=use_in_stores(installation.app, installation.effective_scopes) if with_use else None,
         capabilities=reach.capabilities,
         data=reach.data,
-        agreed_data=agreed.data_terms if agreed else None,
+        agreed_data=reach.agreed,
         reason=asked.reason,
         allowed_at=max((entry.at for entry in granted.values()), default=installation.installed_at),
         declined_at=installation.reconsent_declined_at,
