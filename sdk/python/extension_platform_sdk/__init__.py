@@ -13,9 +13,10 @@
 """
 
 from .client import AppClient, Page, Reconciled
+from .envelope import HookCall, WebhookEvent
 from .errors import ApiError, OAuthError, PlatformError, RateLimited, StateMismatch, Unreachable
-from .events import Response, WebhookEvent, WebhookRouter
-from .hooks import HookCall, HookResponse, HookRouter
+from .events import Response, WebhookRouter
+from .hooks import HookResponse, HookRouter
 from .money import to_major, to_minor
 from .oauth import (
     Authorization,
