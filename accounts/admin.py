@@ -4,6 +4,7 @@ from typing import Any
 
 from allauth.account import admin as account_pages  # registers pages of the library
 from allauth.mfa import admin as second_factor_pages
+from allauth.socialaccount import admin as provider_pages
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import AdminPasswordChangeForm, AdminUserCreationForm, UserChangeForm
@@ -17,20 +18,23 @@ from django.urls import URLPattern, path
 
 from accounts.enums import Role
 from accounts.models import Business, Mail, SecurityEvent, Staff, User
-from accounts.services import reviewers, second_factor
+from accounts.services import registration, second_factor
 from accounts.services.businesses import OWNER_EMAIL
+from accounts.services.connections import end_connections
 from accounts.services.developer_tokens import end_tokens
 from accounts.services.sender import outboxes
 from accounts.sign_in.origins import origin_of
 from common import lengths
 from common.web.admin import ReadOnly
-from common.web.forms.texts import limited
+from common.web.forms.fields import limited
 
 RIGHTS = ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")
 
 
 # Addresses and second factors are changed by their owners, or by the action below, and never as rows.
 admin.site.unregister([account_pages.EmailAddress, second_factor_pages.Authenticator])
+# The provider is that of the settings, and no row may add another one, or connect a person to it.
+admin.site.unregister([provider_pages.SocialApp, provider_pages.SocialAccount, provider_pages.SocialToken])
 
 
 @limited(password1=lengths.PASSWORD, password2=lengths.PASSWORD)
@@ -54,6 +58,7 @@ class PersonPasswordForm(AdminPasswordChangeForm):
     @transaction.atomic
     def save(self, commit: bool = True) -> User:
         end_tokens(user=self.user)
+        end_connections(user=self.user)
         second_factor.require_password_with_passkeys(user=self.user)
         person: User = super().save(commit)
         return person
@@ -168,7 +173,7 @@ class UserAdmin(DjangoUserAdmin):
             obj.is_staff = True
         super().save_model(request, obj, form, change)
         if not change:
-            obj.groups.add(reviewers.group())
+            obj.groups.add(registration.reviewer_group())
 
 
 def _may_touch(request: HttpRequest, person: User | None) -> bool:

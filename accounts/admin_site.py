@@ -69,7 +69,7 @@ class StaffSite(AdminSite):
                 return redirect("mfa_index")
             if "q" in request.GET:
                 places.require(Work.SEARCH)
-            request.in_administration = True  # type: ignore[attr-defined]  # for `accounts.changes`
+            request.in_administration = True  # type: ignore[attr-defined]  # for `accounts.receivers`
             allowed = inner if _is_free(request) else asking
             return cast(HttpResponse, allowed(request, *args, **kwargs))
 

@@ -5,4 +5,4 @@ class AccountsConfig(AppConfig):
     name = "accounts"
 
     def ready(self) -> None:
-        from accounts import changes, receivers  # noqa: F401  their functions connect themselves
+        from accounts import receivers  # noqa: F401  their functions connect themselves

@@ -2,11 +2,18 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from accounts.models import User
 from accounts.services.confirmation import has_to_be_confirmed, is_confirmed
+from accounts.sign_in.provider import label
+
+
+def people(request: HttpRequest) -> dict[str, Any]:
+    """How people sign in here: `password_sign_in`, and `provider_label`, the name of the identity provider or ""."""
+    return {"password_sign_in": settings.PASSWORD_SIGN_IN, "provider_label": label()}
 
 
 def confirmation(request: HttpRequest) -> dict[str, Any]:

@@ -36,6 +36,8 @@ class SecurityEventKind(models.TextChoices):
     SECOND_FACTOR_ADDED = "SECOND_FACTOR_ADDED", "Second factor added"
     SECOND_FACTOR_REMOVED = "SECOND_FACTOR_REMOVED", "Second factor removed"
     RECOVERY_CODES_CREATED = "RECOVERY_CODES_CREATED", "Recovery codes created"
+    PROVIDER_CONNECTED = "PROVIDER_CONNECTED", "Sign-in by your provider connected"
+    PROVIDER_DISCONNECTED = "PROVIDER_DISCONNECTED", "Sign-in by your provider disconnected"
     RIGHTS_CHANGED = "RIGHTS_CHANGED", "Rights changed"
     DETAILS_CHANGED = "DETAILS_CHANGED", "Details changed"
     GROUP_CHANGED = "GROUP_CHANGED", "Group changed"

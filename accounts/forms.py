@@ -3,6 +3,7 @@
 import struct
 from typing import Any
 
+from allauth.account.adapter import get_adapter as get_account_adapter
 from allauth.account.forms import ChangePasswordForm, LoginForm, ResetPasswordKeyForm, SetPasswordForm
 from allauth.account.forms import ReauthenticateForm as PasswordProofForm
 from allauth.core import context
@@ -21,22 +22,21 @@ from django.http import HttpRequest
 from fido2.webauthn import AuthenticationResponse, RegistrationResponse
 
 from accounts.enums import Role
-from accounts.mail_choices import mails_of, wants_mail
 from accounts.models import User
 from accounts.services import Registration, choose_new_password, register, second_factor
-from accounts.services.passwords import mail_reset
+from accounts.services.outbox import mails_of, wants_mail
+from accounts.services.profile import mail_reset
 from accounts.services.registration import register_in_vain
 from accounts.sign_in.origins import origin_of
+from accounts.sign_in.provider import passwords_for
 from accounts.validators import timezone_choices
 from common import lengths
 from common.contacts import validate_email
 from common.errors import Invalid
 from common.money import currency_choices
-from common.web.forms.contacts import TypedEmailField
 from common.web.forms.edits import EditForm
+from common.web.forms.fields import LongChoiceField, LongSelect, RadioCards, TypedEmailField, limited
 from common.web.forms.pages import add_service_errors
-from common.web.forms.texts import limited
-from common.web.forms.widgets import LongChoiceField, LongSelect, RadioCards
 
 HELP_ON_CHOOSING = "At least 8 characters. Avoid common passwords."
 ROLE_CARDS = [(Role.DEVELOPER, "I build apps"), (Role.MERCHANT, "I run a store")]
@@ -98,6 +98,16 @@ class SignInForm(LoginForm):
             except forms.ValidationError as error:
                 raise forms.ValidationError({"email": error.messages}) from error
             raise
+
+
+class StaffSignInForm(SignInForm):
+    """For the administration alone: to others a right password is a wrong one."""
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        if self.user is not None and not passwords_for(self.user):
+            raise get_account_adapter().validation_error("email_password_mismatch")
+        return data
 
 
 class RegisterForm(forms.Form):

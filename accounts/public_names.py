@@ -5,10 +5,14 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from common.mails.letters import PLATFORM
-from common.text.lookalikes import disguise_problem, edits, skeletons
+from django.conf import settings
+
+from common.text.lookalikes import disguise_problem, edits, looks_like, skeletons
 
 PLATFORM_EDITS: Final = 2  # letters that may differ where it still reads like its name
+LONG_NAME: Final = (
+    8  # letters of the platform's name. A shorter one is reserved as a whole name only, and as it is written
+)
 
 # What a platform calls its staff. Such a name is reserved alone and with the words below around it, and free within another name.
 STAFF: Final = (
@@ -20,6 +24,7 @@ BEFORE: Final = (
     "the", "our", "account", "accounts", "app", "apps", "customer", "developer", "extension", "marketplace", "merchant",
     "official", "platform", "seller", "site", "store", "system", "technical", "user",
 )  # fmt: skip
+FILLERS: Final = ("the", "our", "official")
 AFTER: Final = (
     "agent", "center", "centre", "department", "dept", "desk", "office", "service", "services", "staff", "team",
 )  # fmt: skip
@@ -53,20 +58,55 @@ def check_public_name(name: str) -> None:
         raise ValueError(f"{name} is reserved for the platform itself. Choose another name.")
 
 
-def check_no_address(name: str) -> None:
+def check_no_address(name: str, *, what: str = "a name") -> None:
     """Raise `ValueError` for a name that holds the address of a page. Of a product, mails to strangers show the name."""
     if found := _ADDRESS.search(unicodedata.normalize("NFKC", name)):
-        raise ValueError(f"Enter a name without the address of a page: leave out {found[0]}.")
+        raise ValueError(f"Enter {what} without the address of a page: leave out {found[0]}.")
 
 
 def _names_platform(name: str) -> bool:
-    pairs = ((own, read) for own in skeletons(PLATFORM) for read in skeletons(name))
-    return any(edits(own, read, anywhere=True) <= PLATFORM_EDITS for own, read in pairs)
+    """Whether a name is the platform's, with words of staff around it or none; of a long one, also with it or its like within."""
+    platform = settings.PLATFORM_NAME
+    if sum(map(str.isalnum, platform)) >= LONG_NAME:
+        pairs = ((own, read) for own in skeletons(platform) for read in skeletons(name))
+        return any(edits(own, read, anywhere=True) <= PLATFORM_EDITS for own, read in pairs)
+    words = _words(name)
+    return any(
+        looks_like("".join(words[start:end]), platform)
+        and _goes_before(words[:start])
+        and _goes_after(words[end:])
+        for start in range(len(words))
+        for end in range(start + 1, len(words) + 1)
+    )
+
+
+def _goes_before(words: Sequence[str]) -> bool:
+    """Whether these words before a name leave it what it is, or make staff of it: none, "The", "Official"."""
+    return not words or (
+        all(_is_like(word, (*BEFORE, *STAFF)) for word in words)
+        and any(_is_like(word, (*FILLERS, *STAFF)) for word in words)
+    )
+
+
+def _goes_after(words: Sequence[str]) -> bool:
+    """Whether these words after a name leave it what it is, or make staff of it: none, "Support", "Help Desk Team"."""
+    return (
+        not words
+        or _names_staff(" ".join(words))
+        or (
+            all(_is_like(word, (*BEFORE, *WORK, *AFTER, *STAFF)) for word in words)
+            and any(_is_like(word, (*AFTER, *STAFF)) for word in words)
+        )
+    )
+
+
+def _words(name: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFKC", name))
 
 
 def _names_staff(name: str) -> bool:
     """Whether a name is a word for staff, or work with a team, apart from words before and after that change nothing."""
-    words = _WORD.findall(unicodedata.normalize("NFKC", name))
+    words = _words(name)
     starts = _how_many(words, BEFORE)
     ends = len(words) - _how_many(words[::-1], AFTER)
     cores = ((start, end) for start in range(starts + 1) for end in range(max(start, ends), len(words) + 1))

@@ -7,21 +7,12 @@ from django.utils import timezone
 
 from accounts import email_keys
 from accounts.models import DeviceGrant, SignIn, Staff, User
-from accounts.services import (
-    confirmation,
-    outbox,
-    passwords,
-    profile,
-    second_factor,
-    security_log,
-    sender,
-)
+from accounts.services import confirmation, outbox, profile, second_factor, security_log, sender
 from accounts.services.staff import STAFF
 from accounts.sign_in.origins import Origin
 from accounts.sign_in.sessions import SessionStore
 from common.db.leases import alone
-from common.mails.letters import Letter, platform_frame
-from common.mails.parts import MailPart
+from common.mails.letters import Letter, MailPart, platform_frame
 
 
 @shared_task
@@ -61,7 +52,7 @@ def complete_email_keys() -> None:
 
 @shared_task
 def mail_password_reset(email: str) -> None:
-    passwords.mail_reset(email=email)
+    profile.mail_reset(email=email)
 
 
 @shared_task

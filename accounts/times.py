@@ -14,7 +14,7 @@ from django.utils.functional import lazy
 from django.views.decorators.http import require_POST
 
 from accounts.validators import known_timezones
-from common.web.own_pages import is_own_page
+from common.web.requests import is_own_page
 
 ZONE: Final = "zone"
 TIMES: Final = "times"

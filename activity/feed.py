@@ -16,8 +16,8 @@ from django.utils import timezone
 from activity.models import ApiCall, LogGap
 from activity.services.retention import KEPT
 from common import places
-from common.db.compiled import AmongIds, Compiled, Param
-from common.db.finders import get_or_not_found
+from common.db.compiled import Compiled, EachOfIds, Param
+from common.db.rows import get_or_not_found
 from common.ids import first_id_at, moment_of, parse_id
 from common.places import Work
 from extensions.enums import SKIPPED, CallOutcome, ExtensionType
@@ -28,7 +28,7 @@ from stores.hookpoints import HookPoint
 from webhooks.catalogue import EVENTS
 from webhooks.enums import FAILING, DeliveryStatus
 from webhooks.models import Delivery, Webhook
-from webhooks.queries import delivery_rows
+from webhooks.queries import delivery_rows, of_app_in_order
 
 PAGE: Final = 50
 SEARCHED: Final = 20_000  # calls, for a text
@@ -39,7 +39,6 @@ KINDS: Final = (API, HOOK, WEBHOOK)  # entries of the same time are in this orde
 
 FAILED: Final = "failed"
 CLASSES: Final = {"2xx": (200, 299), "3xx": (300, 399), "4xx": (400, 499), "5xx": (500, 599)}
-_LONGER_THAN_A_WINDOW: Final = timedelta(seconds=120)  # a request counts a little after its time
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +59,11 @@ class ActivityQuery:
 
     def __bool__(self) -> bool:
         return self != ActivityQuery()
+
+    @property
+    def is_narrowed(self) -> bool:
+        """By more than a kind and a beginning."""
+        return bool(self.status or self.endpoint or self.installation or self.until or self.text)
 
 
 class FeedPosition(NamedTuple):
@@ -177,11 +181,11 @@ _COMMON: Final = (
     "pk", "installation__business", "installation__business__name", "installation__is_test", "duration_ms",
 )  # fmt: skip
 _CALLS: Final = Compiled(
-    lambda: ApiCall.objects.filter(AmongIds("id", "ids")).values_list(*_COMMON, *ApiCallRow._fields[5:]),
+    lambda: ApiCall.objects.filter(EachOfIds("id", "ids")).values_list(*_COMMON, *ApiCallRow._fields[5:]),
     prepared_as="activity_calls",
 )
 _HOOK_CALLS: Final = Compiled(
-    lambda: HookCall.objects.filter(AmongIds("id", "ids")).values_list(*_COMMON, *HookRow._fields[5:]),
+    lambda: HookCall.objects.filter(EachOfIds("id", "ids")).values_list(*_COMMON, *HookRow._fields[5:]),
     prepared_as="activity_hook_calls",
 )
 
@@ -213,20 +217,6 @@ def call_of_app(app: App, call_id: object) -> ApiCall:
         *with_versions("installation__"), "installation__business"
     )
     return get_or_not_found(rows.defer("installation__webhook_secret"), call_id, "Request not found")
-
-
-def used_in_window(call: ApiCall) -> list[tuple[str, str, int]]:
-    """What counted for the rate limit until a call: method, route and number, most first."""
-    end = datetime.fromtimestamp(call.rate_reset, UTC)
-    in_window = ApiCall.objects.filter(
-        installation=call.installation_id, at__gte=end - _LONGER_THAN_A_WINDOW, at__lte=call.at,
-        rate_reset=call.rate_reset,
-    )  # fmt: skip
-    counts: dict[tuple[str, str], int] = {}
-    for method, route, path in in_window.exclude(status=429).values_list("method", "route", "path"):
-        key = method, route or path.partition("?")[0]
-        counts[key] = counts.get(key, 0) + 1
-    return sorted(((*key, number) for key, number in counts.items()), key=lambda each: (-each[2], each))
 
 
 # The sources
@@ -270,6 +260,8 @@ def _before(kind: str, at: str, before: FeedPosition | None) -> Q:
 def _calls(
     app: App, filters: ActivityQuery, since: datetime, before: FeedPosition | None, limit: int
 ) -> Iterable[tuple[datetime, UUID]]:
+    if before is None and not filters.is_narrowed:
+        return _NEWEST_CALLS.rows(limit=limit, app=app.pk, since=since)
     rows = ApiCall.objects.filter(_before(API, "at", before), app=app, at__gte=since)
     if filters.installation:
         rows = rows.filter(installation=filters.installation)
@@ -300,6 +292,10 @@ def _hook_calls(
     app: App, filters: ActivityQuery, since: datetime, before: FeedPosition | None, limit: int
 ) -> Iterable[tuple[datetime, UUID]]:
     """One query for each hook, since the index is by hook. An id is made after its call, and leaves out older partitions."""
+    if before is None and not filters.is_narrowed:
+        values: dict[str, Any] = {"since": since, "first": first_id_at(since)}
+        hooks = [pk for pk, _ in _HOOKS.rows(app=app.pk)]
+        return [row for pk in hooks for row in _NEWEST_HOOK_CALLS.rows(limit=limit, definition=pk, **values)]
     rows = HookCall.objects.filter(
         _before(HOOK, "called_at", before), called_at__gte=since, id__gte=first_id_at(since)
     )
@@ -330,6 +326,9 @@ def _deliveries(
     app: App, filters: ActivityQuery, since: datetime, before: FeedPosition | None, limit: int
 ) -> Iterable[tuple[datetime, UUID]]:
     """By id, which begins with the time, to the millisecond: an index has the ids of an app in this order."""
+    if before is None and not filters.is_narrowed:
+        newest = _NEWEST_DELIVERIES.rows(limit=limit, app=app.pk, first=first_id_at(since))
+        return [(moment_of(pk), pk) for (pk,) in newest]
     rows = Delivery.objects.filter(app_id=app.pk, id__gte=first_id_at(since))
     if filters.until:
         rows = rows.filter(id__lt=first_id_at(filters.until))
@@ -387,7 +386,27 @@ _HOOKS: Final = Compiled(
     ),
     prepared_as="activity_hooks",
 )
+_SINCE: Final[Any] = Param("since", DateTimeField())
+_FIRST: Final[Any] = Param("first", UUIDField())
+_NEWEST_CALLS: Final = Compiled(
+    lambda: ApiCall.objects.filter(app=_APP, at__gte=_SINCE).order_by("-at", "-id").values_list("at", "pk"),
+    prepared_as="activity_newest_calls",
+)
+_NEWEST_HOOK_CALLS: Final = Compiled(
+    lambda: (
+        HookCall.objects.filter(
+            definition=Param("definition", UUIDField()), called_at__gte=_SINCE, id__gte=_FIRST
+        )
+        .order_by("-called_at", "-id")
+        .values_list("called_at", "pk")
+    ),
+    prepared_as="activity_newest_hook_calls",
+)
+_NEWEST_DELIVERIES: Final = Compiled(
+    lambda: of_app_in_order(_APP).filter(id__gte=_FIRST).values_list("pk"),
+    prepared_as="activity_newest_deliveries",
+)
 _GAPS: Final = Compiled(
-    lambda: LogGap.objects.filter(app=_APP, until__gte=Param("since", DateTimeField())).order_by("-until"),
+    lambda: LogGap.objects.filter(app=_APP, until__gte=_SINCE).order_by("-until"),
     prepared_as="activity_gaps",
 )

@@ -6,7 +6,7 @@ from django.dispatch import receiver
 
 from activity.services import retention
 from installations.models import Installation
-from stores.copies import Copies
+from stores.customers import Copies
 from stores.signals import copies_to_erase
 from webhooks.signals import erasure_begun
 

@@ -3,7 +3,6 @@
 from django.db import models
 from django.utils import timezone
 
-from appapi.enums import ExportResource, ExportStatus
 from common.db.leases import LeaseField
 from common.ids import new_id
 from installations.models import Installation
@@ -33,6 +32,17 @@ class IdempotencyKey(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class ExportResource(models.TextChoices):
+    PRODUCTS = "products"
+    ORDERS = "orders"
+
+
+class ExportStatus(models.TextChoices):
+    PENDING = "PENDING"
+    READY = "READY"
+    FAILED = "FAILED"
 
 
 class Export(models.Model):

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db.models import DateTimeField, Field, QuerySet, Subquery, UUIDField
 
 from common.db.compiled import Compiled, Param
-from common.rest.iso_text import IsoText
+from common.db.fields import IsoText
 from common.web.pagination import PageRequest, page_body
 from stores.models import StoreTotals
 from stores.queries import AnyList, WholeList, counted

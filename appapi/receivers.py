@@ -10,7 +10,7 @@ from appapi.services import exports, idempotency
 from common.rest.idempotency import forget, owner_of
 from installations.models import Installation
 from installations.signals import installation_removed
-from stores.copies import Copies
+from stores.customers import Copies
 from stores.signals import copies_to_erase, customer_erased
 from teststores.signals import clock_advanced
 

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from rest_framework import serializers
 
-from appapi.enums import ExportResource, ExportStatus
+from appapi.models import ExportResource, ExportStatus
 from common import lengths, money
 from common.contacts import validate_email, validate_phone
 from common.rest.fields import Boolean, Choice, Identifier, Integer, Moment, Number, Object, StringList, Text
@@ -22,7 +22,7 @@ from stores.serializers import BusinessId
 from stores.services.carts import MAX_LINES
 from webhooks.catalogue import EVENTS, SUBSCRIBABLE
 from webhooks.enums import DeliveryStatus
-from webhooks.serializers import InstallationId
+from webhooks.serializers import InstallationId, WebhookFilterSerializer
 
 CURSOR: Final = "_T_rPJJQt5dKm1KLaWNjIaRhtV71W3vq_YCamp6SW3mmNC-g_biylNl_xhA9kgibJfpeAw"
 EXAMPLE_URL: Final = "https://platform.example/app-api/exports/01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a11"
@@ -155,7 +155,7 @@ class PaymentBody(serializers.Serializer):
 
 
 class WebhookBody(serializers.Serializer):
-    """`webhooks.services.registration` checks the URL and the events."""
+    """`webhooks.services.registration` checks the URL, the events and the filter."""
 
     url = Text(
         "The URL to deliver to: HTTPS, a public address.",
@@ -169,6 +169,9 @@ class WebhookBody(serializers.Serializer):
         child=Identifier(max_length=100, schema={"enum": list(SUBSCRIBABLE)}),
         max_length=100,
         schema={"minItems": 1},
+    )
+    filter = WebhookFilterSerializer(
+        required=False, allow_null=True, help_text="Which of these events to deliver; null: all."
     )
     description = OptionalText("The app's own name for it.", "Order bell", max_length=300)
 

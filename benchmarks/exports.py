@@ -17,8 +17,7 @@ from django.db import connection
 from extension_platform_sdk import AppClient
 
 from accounts.models import Business
-from appapi.enums import ExportResource, ExportStatus
-from appapi.models import Export
+from appapi.models import Export, ExportResource, ExportStatus
 from appapi.services.exports import request_export
 from benchmarks import shelves
 from benchmarks.app_api import OURS
@@ -32,8 +31,8 @@ from installations.models import Installation
 from stores.models import Product
 from stores.serializers import product_payload
 from stores.services.catalogue.products import create_product, delete_product, update_product
+from webhooks.feed import current_horizon
 from webhooks.models import Event
-from webhooks.positions import current_horizon
 
 WORKER = "export-worker"
 RUNS = 20

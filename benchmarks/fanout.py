@@ -10,28 +10,34 @@ from django.db import connection, transaction
 from accounts.models import Business
 from benchmarks import shops
 from benchmarks.options import Options
+from benchmarks.processes import cpu_with
 from benchmarks.results import Goal, Row, milliseconds
+from webhooks.models import Webhook
 from webhooks.services.publishing import publish
 
 LISTENERS = 1_000
+LARGE = '{"all":[{"field":"amount","op":"gte","value":%d}]}'  # which the event passes
 
 
 def fan_out(options: Options) -> Iterator[Row]:
-    """One event for 1,000 webhooks, to one for a single webhook."""
+    """One event for 1,000 webhooks, to one for a single webhook; and to 1,000 that have a filter, by turns with those without."""
     shops.forget_deliveries()
-    alone, crowd = shops.business(), shops.business()
+    alone, crowd, alike, apart = (shops.business() for _ in range(4))
     shops.listeners(alone, [options.sink.url("instant/0")])
-    shops.listeners(crowd, [options.sink.url(f"instant/{n}") for n in range(LISTENERS)])
+    urls = [options.sink.url(f"instant/{n}") for n in range(LISTENERS)]
+    shops.listeners(crowd, urls)
+    _filtered(shops.listeners(alike, urls), [LARGE % 1])
+    _filtered(shops.listeners(apart, urls), [LARGE % -number for number in range(LISTENERS)])
     with connection.cursor() as cursor:
         # As autovacuum does by and by. Without statistics PostgreSQL reads all apps for each installation, so that
         # the time would be that of the apps which other benchmarks have left.
         cursor.execute("ANALYZE")
     repeats = 5 if options.quick else 50
-    for each in (alone, crowd):
+    for each in (alone, crowd, alike, apart):
         _publish(each)  # warms up
-    turns = [(_publish(alone), _publish(crowd)) for _ in range(repeats)]
-    to_one, to_all = zip(*turns, strict=True)
-    one, all_ = (median(seconds for seconds, _ in runs) for runs in (to_one, to_all))
+    turns = [tuple(map(_publish, (alone, crowd, alike, apart))) for _ in range(repeats)]
+    to_one, to_all, to_alike, to_apart = zip(*turns, strict=True)
+    one, all_ = (median(seconds for seconds, *_ in runs) for runs in (to_one, to_all))
     yield Row(
         f"An event for {LISTENERS:,} webhooks, to one: with commit",
         milliseconds(one),
@@ -46,10 +52,26 @@ def fan_out(options: Options) -> Iterator[Row]:
         to_all[-1][1] / to_one[-1][1],
         Goal(1, 1),
     )
+    plain = median(cpu for *_, cpu in to_all)
+    for words, runs, goal in (("a filter", to_alike, Goal(1.25, 1.15)), ("a filter each", to_apart, None)):
+        cpu = median(cpu for *_, cpu in runs)
+        yield Row(
+            f"… with {words} that it passes, to none: processor time",
+            milliseconds(plain),
+            milliseconds(cpu),
+            cpu / plain,
+            goal,
+        )
 
 
-def _publish(business: Business) -> tuple[float, int]:
-    """Seconds, and SQL statements without BEGIN and COMMIT."""
+def _filtered(webhooks: list[Webhook], filters: list[str]) -> None:
+    for number, webhook in enumerate(webhooks):
+        webhook.filter = filters[number % len(filters)]
+    Webhook.objects.bulk_update(webhooks, ["filter"])
+
+
+def _publish(business: Business) -> tuple[float, int, float]:
+    """Seconds, SQL statements without BEGIN and COMMIT, and seconds of processor here and in PostgreSQL."""
     statements = 0
 
     def counted(execute: Any, *args: Any) -> Any:
@@ -57,7 +79,9 @@ def _publish(business: Business) -> tuple[float, int]:
         statements += 1
         return execute(*args)
 
-    began = time.perf_counter()
+    connection.ensure_connection()
+    backend = connection.connection.info.backend_pid
+    began, cpu = time.perf_counter(), cpu_with(backend)
     with connection.execute_wrapper(counted), transaction.atomic():
         publish(business=business, event_type=shops.EVENT_TYPE, data=shops.DATA)
-    return time.perf_counter() - began, statements
+    return time.perf_counter() - began, statements, cpu_with(backend) - cpu

@@ -17,13 +17,14 @@ from benchmarks.dispatchers import is_postgres
 from benchmarks.options import Options
 from benchmarks.processes import Failed, cpu_of
 from benchmarks.results import Goal, Row, milliseconds, paired
+from common.ids import new_id
 from extensions.hooks.calling import begin, compose, judged
 from extensions.hooks.live import LiveHook, hooks_at
 from extensions.hooks.skipped import flush
 from extensions.models import Breaker, HookCall
 from stores import hookpoints
 from stores.hookpoints import HookPoint
-from webhooks.messages.signing import hook_signature_headers
+from webhooks.messages.message import signature_headers
 
 POINT = HookPoint.SHIPPING_RATES
 DATA = {"deliveryMethod": "DELIVERY", "subtotal": 2500, "builtInFee": 400}
@@ -105,7 +106,7 @@ def _bare(session: requests.Session, live: LiveHook, business: Business) -> None
     headers = {
         "User-Agent": settings.OUTGOING_USER_AGENT,
         "Content-Type": "application/json",
-        **hook_signature_headers(live.secret, int(time.time()), body),
+        **signature_headers(live.secret, str(new_id()), int(time.time()), body),
     }
     answer = session.post(live.url, headers=headers, data=body, timeout=5, allow_redirects=False)
     if answer.json()["fee"] != 350:

@@ -21,7 +21,7 @@ from requests.adapters import HTTPAdapter
 
 from benchmarks.processes import started
 from benchmarks.targets import Target
-from webhooks.messages.signing import signature_headers
+from webhooks.messages.message import signature_headers
 
 PROCESSES = 2
 THREADS = 32

@@ -17,7 +17,7 @@ from installations.models import Installation
 from merchants.lists import NAMED_BY
 from stores.enums import OrderStatus
 from stores.models import Order, Product, StoreTotals
-from stores.sandbox import write_orders
+from stores.samples.store import write_orders
 
 PAGES: Final = {
     "home": "",

@@ -18,7 +18,7 @@ from installations.models import Installation
 from marketplace.models import App, AppVersion
 from stores.enums import OrderStatus
 from stores.models import Order, OrderItem, Product, StoreTotals
-from stores.sandbox import write_orders
+from stores.samples.store import write_orders
 
 DESCRIPTION = "A fine thing for the house, made by hand of good wood. " * 2
 SCOPES = ["read_products", "read_orders", "write_orders"]

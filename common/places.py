@@ -26,7 +26,7 @@ from common.db import transactions
 from common.errors import Unavailable
 from common.observability.metrics import PLACES_TAKEN
 from common.web import visits
-from common.web.limits.client_address import client_network
+from common.web.client_address import client_network
 from common.web.visits import Visit
 
 log = logging.getLogger(__name__)

@@ -1,6 +1,7 @@
 """Formats and parses times: ISO 8601 in UTC with milliseconds and `Z` for APIs, and plain text for people."""
 
-from datetime import UTC, datetime, timedelta
+import re
+from datetime import UTC, date, datetime, timedelta
 
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
@@ -63,6 +64,28 @@ def parse_moment(text: str) -> datetime:
         return moment.astimezone(UTC)
     except OverflowError:
         raise OutOfRange("Enter a time from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z.") from None
+
+
+_RFC_3339 = re.compile(
+    r"(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))",
+    re.ASCII,
+)
+
+
+def instant_of(text: str) -> tuple[int, str]:
+    """An RFC 3339 time with an offset, exactly: its seconds, and the digits of their fraction. Earlier ones are smaller.
+
+    Raises ValueError for anything else. A leap second is the same as the second after it.
+    """
+    found = _RFC_3339.fullmatch(text)
+    if found is None:
+        raise ValueError("Enter an RFC 3339 time with an offset, such as 2026-11-20T15:04:05Z.")
+    day, hour, minute, second, fraction, sign, *ahead = found.groups()
+    minutes = date.fromisoformat(day).toordinal() * 1440 + int(hour) * 60 + int(minute)
+    if sign:
+        offset = int(ahead[0]) * 60 + int(ahead[1])
+        minutes += offset if sign == "-" else -offset
+    return minutes * 60 + int(second), (fraction or "").rstrip("0")
 
 
 def to_the_minute(moment: datetime) -> str:

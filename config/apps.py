@@ -10,7 +10,7 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         # They register the checks, and what listens to Celery.
-        from config.checks import production, server, versions  # noqa: F401
+        from config.checks import server, start  # noqa: F401
         from config.observability import counted_tasks, scheduler_seen  # noqa: F401
 
         if settings.OTLP_ENDPOINT:

@@ -1,4 +1,6 @@
-"""`/healthz`: this process answers. `/readyz`: database, broker and cache can be reached, and the database is migrated."""
+"""`/healthz`: this process answers. `/readyz`: database, broker and cache can be reached, and the database is migrated. `/metrics` of a web
+server; `common.observability.exposition` has those of workers and the scheduler.
+"""
 
 import logging
 from collections.abc import Callable
@@ -11,11 +13,15 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from common.db import schema
+from common.errors import Unauthenticated
+from common.observability import exposition
 from common.web.errors import error_response
 from common.web.methods import require_safe
 from config.celery import app as celery_app
+from config.pages.views import not_found
 from webhooks.insight.backlog import is_overdue
 
 log = logging.getLogger(__name__)
@@ -137,3 +143,14 @@ def _state(name: str, error: Exception | None) -> str:
     elif before != state:
         log.warning("%s is ready again", name)
     return state
+
+
+@require_safe
+@never_cache
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Needs `METRICS_TOKEN` as bearer token; a 404 if that isn't set."""
+    if not settings.METRICS_TOKEN:
+        return not_found(request)
+    if not exposition.is_operator(request.META):
+        raise Unauthenticated("Send METRICS_TOKEN: Authorization: Bearer <token>.")
+    return HttpResponse(exposition.text(), content_type=CONTENT_TYPE_LATEST)

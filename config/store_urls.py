@@ -7,6 +7,7 @@ from merchants.products import pictures
 
 urlpatterns = [
     path(".well-known/security.txt", views.security_txt),
+    path("media/platform/<str:name>", views.brand_part, name="brand_part"),
     path("media/pictures/<uuid:picture_id>", pictures.picture),
     path("media/stores/<uuid:picture_id>", pictures.store_picture),
     path("media/stores/<uuid:picture_id>/thumbnail", pictures.store_picture, {"small": True}),

@@ -3,13 +3,12 @@
 from django.contrib import admin
 from django.contrib.sitemaps.views import sitemap
 from django.urls import include, path, re_path
-from django.views.generic import RedirectView
 
+from accounts.views.sign_in import StaffSignInView
 from common.web.methods import require_safe
 from config import health
-from config.observability import metrics
-from config.pages import crawlers, mails, search, styleguide, views
-from developers.docs.views import programs
+from config.pages import mails, styleguide, views
+from developers.docs import views as pages
 from developers.portal.webhooks import inbox
 from merchants.marketplace import views as marketplace
 
@@ -18,21 +17,22 @@ urlpatterns = [
     path("", include("appapi.urls")),
     path("", marketplace.home, name="home"),
     path("theme/", views.theme, name="theme"),
+    path("media/platform/<str:name>", views.brand_part, name="brand_part"),
     path("licenses/", views.licenses, name="licenses"),
-    path("search/", search.search_page, name="search"),
+    path("search/", views.search_page, name="search"),
     path("_styleguide/", styleguide.styleguide, name="styleguide"),
     path("_mails/", mails.mails, name="mails"),
     path("_demo/no-server/", views.no_server, name="no_server"),
     path("healthz", health.healthz),
     path(".well-known/security.txt", views.security_txt),
-    path("robots.txt", crawlers.robots_txt),
-    path("llms.txt", programs.llms, name="llms"),
-    path("llms-full.txt", programs.llms_full, name="llms_full"),
-    path("sitemap.xml", require_safe(sitemap), {"sitemaps": crawlers.SITEMAPS}),
+    path("robots.txt", views.robots_txt),
+    path("llms.txt", pages.llms, name="llms"),
+    path("llms-full.txt", pages.llms_full, name="llms_full"),
+    path("sitemap.xml", require_safe(sitemap), {"sitemaps": views.SITEMAPS}),
     path("readyz", health.readyz),
-    path("metrics", metrics.metrics),
-    # One sign-in page for everyone, so that its rate limits apply to the admin, too.
-    path("admin/login/", RedirectView.as_view(pattern_name="account_login", query_string=True)),
+    path("metrics", health.metrics),
+    # One sign-in page for everyone, so that its rate limits apply to the admin, too. Without passwords, staff have one here.
+    path("admin/login/", StaffSignInView.as_view()),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
     path("accounts/", include("accounts.views.allauth_urls")),

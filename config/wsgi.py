@@ -10,7 +10,7 @@ from django.conf import settings
 from django.urls import get_resolver
 
 from common.observability.garbage import collect_regularly
-from common.web.middleware.chunked_bodies import Application, Environ, Start, with_length
+from common.web.middleware.bodies import Application, Environ, Start, with_length
 from common.web.requests import RequestHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

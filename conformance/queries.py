@@ -1,5 +1,6 @@
-"""What the weekly checks of listed apps found, for pages and mails."""
+"""The result of a run by rule; and what the weekly checks of listed apps found, for pages and mails."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,9 +8,9 @@ from datetime import datetime
 from django.conf import settings
 from django.db.models import QuerySet
 
-from conformance.enums import Sender
+from conformance.enums import Outcome, Sender
 from conformance.models import FAILED_WEEKS, Run, WeeklyCheck
-from conformance.results import results_of
+from conformance.probes import Finding, findings_of
 from conformance.rules import LATE, RULES, Rule
 from marketplace.models import App
 
@@ -55,3 +56,53 @@ def broken_rules(row: WeeklyCheck, run: Run | None) -> list[Broken]:
 def rules_of(ids: Iterable[str]) -> list[Rule]:
     known = set(ids)
     return [rule for rule in (*RULES.values(), LATE) if rule.id in known]
+
+
+# --- A run by rule -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """`findings` are the ones that decide: those with the worst outcome."""
+
+    rule: Rule
+    findings: list[Finding]
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.findings[0].outcome
+
+    @property
+    def details(self) -> list[str]:
+        return [finding.text for finding in self.findings]
+
+
+def results_of(run: Run) -> list[RuleResult]:
+    """Of each rule with a finding, in the order of the rules."""
+    found = findings_of(run.findings)
+    return [
+        RuleResult(rule, worst)
+        for rule in RULES.values()
+        if (worst := _worst(finding for finding in found if finding.rule == rule.id))
+    ]
+
+
+def by_reason(results: Iterable[RuleResult]) -> list[list[RuleResult]]:
+    """Results in groups: those that weren't tried for one reason together, each other one alone."""
+    groups: dict[object, list[RuleResult]] = {}
+    for result in results:
+        reason = tuple(result.details) if result.outcome == Outcome.SKIPPED else result.rule.id
+        groups.setdefault(reason, []).append(result)
+    return list(groups.values())
+
+
+def summary_of(run: Run) -> Counter[Outcome]:
+    """How many rules had each outcome."""
+    return Counter(result.outcome for result in results_of(run))
+
+
+def _worst(findings: Iterable[Finding]) -> list[Finding]:
+    """Passed counts more than not tried: a part of the rule was tried."""
+    order = [Outcome.FAIL, Outcome.WARN, Outcome.PASS, Outcome.SKIPPED]
+    ranked = sorted(findings, key=lambda finding: order.index(finding.outcome))
+    return [finding for finding in ranked if finding.outcome == ranked[0].outcome]

@@ -1,22 +1,23 @@
-"""What a run tests: the app's server, its throwaway store and installation, and the requests for them."""
+"""What a run tests: the app's server, its throwaway store and installation, and the requests for them. And what a step is: requests, and
+the findings of their responses.
+"""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit, urlunsplit
 from uuid import UUID
 
 import orjson
 
 from accounts.models import Business
 from common.ids import new_id
-from conformance.enums import Expected
+from conformance.enums import Expected, Outcome
 from conformance.models import Run
-from conformance.probes import Probe
+from conformance.probes import AppResponse, Finding, Probe, judged
 from extensions import definitions
-from extensions.addresses import hook_address
-from extensions.definitions import Hook
+from extensions.definitions import Hook, hook_address
 from extensions.enums import ExtensionType
 from extensions.hooks import calling
 from extensions.manifest.content import Defined
@@ -26,9 +27,10 @@ from installations.queries import sandbox_installation
 from installations.services.authorization import agree
 from marketplace.models import App, AppFields
 from stores.models import Order, OrderChange
+from webhooks.filters.judging import stopped_by
 from webhooks.messages import message
 from webhooks.models import Event, Webhook
-from webhooks.queries import events_of
+from webhooks.queries import events_of, filter_of
 
 OLD: Final = timedelta(minutes=10)  # receivers accept at most five
 SIGNATURES: Final = ("X-Webhook-Signature", "webhook-signature")  # of both schemes
@@ -100,6 +102,13 @@ class Subject:
     @cached_property
     def events(self) -> list[str]:
         return events_of(self.webhook, self.installation) if self.webhook and self.installation else []
+
+    def stopped_by(self, event: str, data: Mapping[str, Any]) -> str:
+        """The condition of the webhook's filter that keeps this event from the app. Such an event counts as delivered."""
+        assert self.webhook is not None
+        return stopped_by(
+            filter_of(self.webhook, self.webhook.installation), event, orjson.loads(orjson.dumps(data))
+        )
 
     @cached_property
     def hooks(self) -> list[Hook]:
@@ -215,3 +224,39 @@ class Subject:
             max_body=64 * 1024,
             about=hook.point.value,
         )
+
+
+# --- A step ------------------------------------------------------------------------------------------
+
+NO_ANSWER = AppResponse(None, error="nothing was sent")
+Answers = Mapping[str, AppResponse]
+
+
+class Step:
+    """The requests of a step are independent of one another, so they may be sent side by side."""
+
+    needs_install = True  # skipped where the app couldn't be installed
+
+    def prepare(self, subject: Subject) -> Iterable[Probe]:
+        """What to send. It may change the store first."""
+        return ()
+
+    def judge(self, subject: Subject, probes: Sequence[Probe], answers: Answers) -> Iterator[Finding]:
+        """Also called for a step without requests."""
+        for probe in probes:
+            yield judged(probe, answers.get(probe.name, NO_ANSWER))
+
+
+def joined(base: str, reference: str) -> str:
+    """The address that a reference on a page leads to. Empty for one that is no address."""
+    try:
+        url = urljoin(base, reference)
+        urlsplit(url).port  # noqa: B018  raises for a wrong one
+    except ValueError:
+        return ""
+    return url
+
+
+def skipped(text: str, *rules: str) -> Iterator[Finding]:
+    for rule in rules:
+        yield Finding(rule, Outcome.SKIPPED, text)

@@ -3,13 +3,13 @@
 from celery import shared_task
 
 from common.db.leases import alone
-from conformance.services import disposal, weekly
+from conformance.services import runs, weekly
 
 
 @shared_task
 def remove_ended_checks() -> None:
     """Delete the throwaway stores of checks that have ended. Safe to run twice at once."""
-    disposal.remove_ended()
+    runs.remove_ended()
 
 
 @shared_task

@@ -1,10 +1,10 @@
-"""How much one developer may do in a minute, besides requests (`common.web.limits.person_limits`), and at once."""
+"""How much one developer may do in a minute, besides requests (`common.web.limits`), and at once."""
 
 from typing import Final
 
 from accounts.models import User
-from common.web.limits.person_limits import count
-from teststores.enums import StoreScenario
+from common.web.limits import count
+from teststores.models import StoreScenario
 
 POLLS: Final = 1200  # of listeners: asking for work and reporting answers
 CHANGES: Final = 60  # test events and changes on sandbox stores

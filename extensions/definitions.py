@@ -1,9 +1,19 @@
-"""Stored definitions as typed objects."""
+"""Stored definitions as typed objects, with the URLs of iframes and hooks. A manifest may name any icon (contract, section 9, "Manifest");
+unknown ones show a neutral one.
+"""
 
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID
 
+from django.contrib.staticfiles import finders
+
+from accounts.models import Business
+from common.http.url_policy import with_parameters
+from common.templatetags.ui import SPRITE
 from extensions.enums import EmbedKind
 from extensions.models import Definition
 from stores.hookpoints import HookPoint
@@ -92,3 +102,34 @@ def admin_page(definition: Definition) -> AdminPage:
     return AdminPage(
         definition.id, definition.key, content["title"], content["iconName"], content["renderUrl"]
     )
+
+
+SANDBOX = "allow-scripts allow-same-origin allow-forms allow-popups"
+"""The sandbox attributes of every app's iframe (specification, "Admin page iframe contract"; contract, section 6, "Host pages")."""
+
+
+def frame_url(render_url: str, business: Business) -> str:
+    """An iframe's URL: the app's, with `businessId` and `locale` added to its query."""
+    return with_parameters(render_url, [("businessId", str(business.pk)), ("locale", business.locale)])
+
+
+def hook_address(webhook_url: str, path: str) -> str:
+    """A hook's URL: the Webhook URL and the hook's path, with exactly one slash between (contract, section 9)."""
+    parts = urlsplit(webhook_url)
+    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path.lstrip('/')}"))
+
+
+NEUTRAL = "puzzle"
+
+
+@lru_cache(maxsize=1)
+def known_icons() -> frozenset[str]:
+    """The names of the symbols in the icon sprite."""
+    path = finders.find(SPRITE)
+    assert isinstance(path, str), SPRITE
+    with open(path, encoding="utf-8") as sprite:
+        return frozenset(re.findall(r'<symbol[^>]* id="([^"]+)"', sprite.read()))
+
+
+def icon_or_neutral(name: str) -> str:
+    return name if name in known_icons() else NEUTRAL

@@ -9,24 +9,18 @@ from django.dispatch import receiver
 
 from extensions.hooks import breaker
 from extensions.hooks.ledger import erase_customer
-from extensions.models import ExtensionState, ReachRequest, StorefrontCost
+from extensions.models import ExtensionState, StorefrontCost
 from extensions.releases import health
+from extensions.services.extension_states import remove_all_of
 from extensions.services.notices import note_requests
-from extensions.services.placements import remove_all_of
-from extensions.services.releases import keep_approved, update_live
+from extensions.services.releases import keep_approved, update_live, versions_kept
 from extensions.services.scripts import watch_approved
+from installations import signals as installation_signals
 from installations.models import Installation
-from installations.signals import (
-    approval_followed,
-    installation_changed,
-    installation_created,
-    installation_removed,
-    versions_that_ask,
-)
 from marketplace.enums import ReleaseState
 from marketplace.models import App, AppVersion, Release
 from marketplace.signals import app_approved, app_updated, figures_to_keep, release_moved
-from stores.copies import Copies
+from stores.customers import Copies
 from stores.signals import copies_to_erase
 
 
@@ -37,7 +31,7 @@ def let_saves_run(app: App, changed: Collection[str], **_: Any) -> None:
         update_live(app)
 
 
-@receiver(installation_removed)
+@receiver(installation_signals.installation_removed)
 def take_out_of_the_store(installation: Installation, **_: Any) -> None:
     """Delete the installation's blocks, embed states and measurements; hooks and admin pages end with the installation."""
     remove_all_of(installation)
@@ -52,7 +46,7 @@ def keep_what_was_approved(version: AppVersion, **_: Any) -> None:
     watch_approved(version.app)
 
 
-@receiver([installation_created, installation_changed])
+@receiver([installation_signals.installation_created, installation_signals.installation_changed])
 def run_what_was_agreed_to(installation: Installation, **_: Any) -> None:
     """The definitions of the versions that stores run are there for every store. An older version, superseded between the
     consent and the exchange of its code, may have none any more.
@@ -63,9 +57,9 @@ def run_what_was_agreed_to(installation: Installation, **_: Any) -> None:
         update_live(app)
 
 
-@receiver(versions_that_ask)
+@receiver(installation_signals.versions_that_ask)
 def find_versions_that_ask(app: App, **_: Any) -> set[tuple[UUID, bool]]:
-    return set(ReachRequest.objects.filter(version__app=app).values_list("version_id", "in_release"))
+    return versions_kept(app)
 
 
 @receiver(release_moved)
@@ -84,7 +78,7 @@ def figures_of_a_release(release: Release, **_: Any) -> dict[str, Any]:
     return health.figures_of(release)
 
 
-@receiver(approval_followed)
+@receiver(installation_signals.approval_followed)
 def mail_about_reach(app: App, installations: Sequence[Installation], **_: Any) -> None:
     note_requests(app=app, installations=installations)
 

@@ -1,40 +1,62 @@
-"""The session token of `service:init`: proves who is looking at an app's admin page (contract, section 6).
+"""Session tokens for the frames of apps (contract, sections 6 and 20).
+
+The token of `service:init` proves who is looking at an admin page. That of `SERVICE_BLOCK_INIT` proves which store a block or
+widget is in, and names no person.
 
 A JWT (RFC 7519). Messages in the browser can be forged, this token can't. By default it is signed with HS256 and the installation's webhook
-secret, which only the app's server has. For an app with `sessionTokenAlg: EdDSA` the platform's key signs it (contract, section 20).
+secret, which only the app's server has. For an app with `sessionTokenAlg: EdDSA` the platform's key signs it.
 """
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import jwt
 from django.conf import settings
 from django.utils import timezone
 
 from accounts.enums import StoreRole
-from accounts.models import User
+from accounts.models import Business, User
 from installations.models import Installation
 from installations.signing_keys import session_keys
 from marketplace.enums import SessionTokenAlg
 
-LIFETIME = timedelta(seconds=60)
+LIFETIME: Final = timedelta(seconds=60)
+STOREFRONT: Final = "/storefront"
+BLOCKS_A_MINUTE: Final = 60  # requests for the tokens of a page's blocks, for each session
 
 
 def session_token(
     *, installation: Installation, user: User, staff_role: StoreRole | None, now: datetime | None = None
 ) -> str:
     """`aud` is the app's Client ID, `sub` the user's id. Valid for 60 seconds. Without a `staff_role` on a sandbox."""
-    now = now or timezone.now()
-    expires_at = now + LIFETIME
-    claims: dict[str, Any] = {
-        "aud": installation.app.client_id,
-        "sub": str(user.pk),
-        "businessId": str(installation.business_id),
-        "installationId": str(installation.pk),
-        "exp": int(expires_at.timestamp()),
-    }
+    claims = {"aud": installation.app.client_id, "sub": str(user.pk)}
     if staff_role is not None:
         claims["staffRole"] = staff_role.value
+    return _signed(installation, claims, now or timezone.now())
+
+
+def storefront_tokens(
+    business: Business, slugs: Collection[str], now: datetime | None = None
+) -> dict[str, str]:
+    """For blocks and widgets of these apps, by the app's slug. Apps that don't run in the store have none.
+
+    `aud` is the Client ID with `/storefront`, so an app that checks it takes neither kind of token for the other.
+    """
+    now = now or timezone.now()
+    running = Installation.objects.running().filter(business=business, app__slug__in=slugs)
+    return {
+        each.app.slug: _signed(each, {"aud": each.app.client_id + STOREFRONT}, now)
+        for each in running.select_related("app")
+    }
+
+
+def _signed(installation: Installation, claims: dict[str, Any], now: datetime) -> str:
+    claims |= {
+        "businessId": str(installation.business_id),
+        "installationId": str(installation.pk),
+        "exp": int((now + LIFETIME).timestamp()),
+    }
     if installation.app.session_token_alg == SessionTokenAlg.HS256:
         return jwt.encode(claims, installation.webhook_secret, algorithm="HS256")
     key, *_ = session_keys()

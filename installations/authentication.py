@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 from common.db.compiled import Compiled, Param
 from common.errors import Coded
 from common.secrets import digest
-from common.web import bearer
+from common.web import requests
 from installations.models import Installation
 
 USE_RECORDED_EVERY = timedelta(minutes=1)
@@ -29,7 +29,7 @@ PAUSED = Coded("The store has paused this app", code="app_paused")
 READ = (
     "app_id", "business_id", "installed_by_id", "is_test", "is_review", "is_own", "granted_scopes", "narrowed_scopes",
     "needs_reconsent", "installed_at", "last_used_at", "paused_at", "uninstalled_at",
-    "app__name", "app__slug", "app__scopes", "app__webhook_url", "app__webhook_events",
+    "app__name", "app__slug", "app__scopes", "app__webhook_url", "app__webhook_events", "app__webhook_filter",
     "app__suspended_at", "app__deleted_at", "app__approved_version_id",
     "app__approved_version__name", "app__approved_version__scopes", "app__approved_version__webhook_url",
     "app__live_saves", "app__taken_back_at", "app__rolling_version_id", "runs_id", "runs__scopes", "runs__webhook_url",
@@ -77,7 +77,7 @@ def bearer_token(request: Request) -> str:
         raise AuthenticationFailed(
             "Send the access token in the header: Authorization: Bearer <token>.", code="missing_token"
         )
-    token = bearer.token_of(header)
+    token = requests.token_of(header)
     if not token or " " in token:
         raise AuthenticationFailed(
             "The Authorization header must read: Bearer <token>.", code="malformed_authorization"

@@ -25,7 +25,7 @@ from accounts.access import may, role_in
 from accounts.enums import StoreRole
 from common.db.outages import LOCK_TIMEOUT, sqlstate_of
 from common.errors import Conflict, NotFound
-from common.http.queries import with_parameters
+from common.http.url_policy import with_parameters
 from installations.models import Grant
 from installations.queries import installation_of_token
 from installations.services import authorization, uninstall

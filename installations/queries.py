@@ -14,7 +14,7 @@ from accounts.access import stores_of
 from accounts.enums import Role, StoreRole
 from accounts.models import Business, BusinessQuerySet, User
 from common.db.compiled import Compiled, Param
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.secrets import digest
 from installations.enums import CHANGES_ACCESS, GRANTING, HistoryKind
 from installations.models import HistoryEntry, Installation, InstallationQuerySet, with_versions

@@ -19,18 +19,9 @@ from installations.services import history
 from installations.services.lifecycle import uninstall
 from installations.services.sandbox import end_of_review
 from installations.signals import installation_created, installation_removed
+from marketplace import signals as marketplace_signals
 from marketplace.models import App, AppVersion, Submission, place_of
 from marketplace.services.apps import count_installs
-from marketplace.signals import (
-    app_approved,
-    app_deleted,
-    app_updated,
-    developer_left,
-    release_moved,
-    stores_to_reach,
-    submission_closed,
-    version_restored,
-)
 
 
 @receiver(account_deletion_asked)
@@ -64,14 +55,14 @@ def end_installations(sender: Any, *, user: User, now: datetime, **kwargs: Any) 
     Grant.objects.filter(user=user).delete()
 
 
-@receiver(app_deleted)
+@receiver(marketplace_signals.app_deleted)
 def end_test_installs(sender: Any, *, app: App, now: datetime, **kwargs: Any) -> None:
     """The installations of an app that is deleted are on sandbox stores, and end with it."""
     for installation in Installation.objects.active().filter(app=app):
         uninstall(installation=installation, now=now)
 
 
-@receiver(developer_left)
+@receiver(marketplace_signals.developer_left)
 def end_own_test_install(sender: Any, *, app: App, user: User, now: datetime, **kwargs: Any) -> None:
     """Converted or not, like a press on **Uninstall**. The codes for one stop working: an exchange asks again whose app it is."""
     installation = sandbox_installation(app=app, developer=user)
@@ -79,7 +70,7 @@ def end_own_test_install(sender: Any, *, app: App, user: User, now: datetime, **
         uninstall(installation=installation, by=user, now=now)
 
 
-@receiver(submission_closed)
+@receiver(marketplace_signals.submission_closed)
 def end_reviewers_tests(sender: Any, *, submission: Submission, now: datetime, **kwargs: Any) -> None:
     """Reviewers' test installs run the submitted working copy, which the developer may edit from now on."""
     end_of_review(app=submission.app, now=now)
@@ -98,7 +89,7 @@ def count_one_less(sender: Any, *, installation: Installation, **kwargs: Any) ->
         count_installs(app=installation.app, by=-1)
 
 
-@receiver(app_updated)
+@receiver(marketplace_signals.app_updated)
 def remember_scopes(sender: Any, *, app: App, changed: Collection[str], now: datetime, **kwargs: Any) -> None:
     """A test install follows the working copy without a consent, so only this says what its token could read, and when."""
     if "scopes" not in changed:
@@ -108,12 +99,18 @@ def remember_scopes(sender: Any, *, app: App, changed: Collection[str], now: dat
     history.record_all(((each, HistoryKind.SCOPES_FOLLOWED, "") for each in own), at=now)
 
 
-@receiver(stores_to_reach)
+@receiver(marketplace_signals.stores_to_reach)
 def places_of_stores(sender: Any, *, version: AppVersion, **kwargs: Any) -> list[int]:
     return [place_of(version.pk, pk) for pk in stores_at(version).values_list("pk", flat=True)]
 
 
-@receiver([app_approved, version_restored, release_moved])
+@receiver(
+    [
+        marketplace_signals.app_approved,
+        marketplace_signals.version_restored,
+        marketplace_signals.release_moved,
+    ]
+)
 def ask_to_follow(sender: Any, **kwargs: Any) -> None:
     """A worker updates the installations, because there may be many. Beat repeats a lost message within seconds."""
     enqueue_after_commit("installations.tasks.follow_approvals", expires=5.0)

@@ -84,5 +84,5 @@ class ProtectedResourceSerializer(serializers.Serializer):
     authorization_servers = StringList("Issuers; each has metadata by RFC 8414.", [BASE])
     scopes_supported = StringList("The scopes.", list(SCOPES))
     bearer_methods_supported = StringList("Where the token goes.", ["header"])
-    resource_name = Text("The service's name.", "Extension Platform")
+    resource_name = Text("The platform's name.", "Example Apps")
     resource_documentation = endpoint("The documentation.", "/docs/")

@@ -17,9 +17,9 @@ Sent outside any transaction, and maybe more than once. Receivers do what can't 
 """
 
 versions_that_ask = Signal()
-"""Which stores are asked for scripts, widgets, hooks or hosts? Arguments: `app`, locked. Receivers return pairs: the id of the
-version that such stores agreed to, and whether they are those that an open release has reached. These keep `agreed_version` until
-their merchants say yes.
+"""Which stores are asked for scripts, widgets, hooks or hosts, or about their data? Arguments: `app`, locked. Receivers return pairs:
+the id of the version that such stores agreed to, and whether they are those that an open release has reached. These keep
+`agreed_version` until their merchants say yes.
 """
 
 approval_followed = Signal()

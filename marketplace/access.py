@@ -79,7 +79,7 @@ def require_not_a_member(app: App, reviewer: User) -> None:
 
 def people_to_notify(app: App) -> list[User]:
     """The owner and the developers whose addresses are confirmed: who gets mails about the app, if they want them
-    (`accounts.mail_choices`)."""
+    (`accounts.services.outbox`)."""
     developers = app.memberships.filter(role=AppRole.DEVELOPER, user__isnull=False).select_related("user")
     people = [app.developer, *(each.user for each in developers.order_by("since") if each.user)]
     return [person for person in people if not must_confirm(person)]

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
+from common.text.countries import names
+from marketplace.data_terms import days_of
 from marketplace.models import FROZEN_FIELDS, App, AppFields, AppVersion, picture_path
 from marketplace.scopes import SCOPES
 
@@ -80,6 +82,10 @@ def _values(field: str, state: AppFields) -> Sequence[str]:
         return [picture_path(picture_id) for picture_id in state.screenshot_ids]
     if field == "alt_texts":
         return [text for text in state.screenshot_alts if text]
+    if field == "data_countries":
+        return [name for code, name in names().items() if code in state.data_countries]
+    if field == "data_retention_days":
+        return [] if state.data_retention_days is None else [days_of(state.data_retention_days)]
     if field == "category":
         return [str(state.get_category_display())]
     value: str = getattr(state, field)

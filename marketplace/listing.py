@@ -16,7 +16,7 @@ from django.db.models.query import QuerySet
 
 from accounts.models import User
 from common import places
-from common.db.finders import first_or_not_found
+from common.db.rows import first_or_not_found
 from common.places import Work
 from marketplace.enums import Category, Sort, Without
 from marketplace.models import App, AppFields, Picture, picture_path

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from common.db.compiled import Compiled, Param
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import NotFound
 from common.text.lookalikes import looks_like
 from marketplace.access import with_known_owner

@@ -11,10 +11,12 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from accounts.public_names import check_public_name
+from accounts.public_names import check_no_address, check_public_name
 from common.errors import ErrorDetail, Invalid
 from common.http import url_policy
-from common.http.own_urls import is_own
+from common.http.url_policy import is_own
+from common.text.countries import CODES
+from marketplace.data_terms import MAX_COUNTRIES, MAX_DAYS, MAX_PROCESSORS
 from marketplace.enums import Category
 from marketplace.models import App, ReviewMessage, Submission
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
@@ -33,7 +35,7 @@ LENGTHS: Final[dict[str, int]] = {
 
 SUBMITTED: Final = (
     "name", "description", "category", "scopes", "redirect_url", "webhook_url", "version", "long_description",
-    "support_url", "privacy_url",
+    "support_url", "privacy_url", "data_countries", "data_retention_days", "data_processors",
 )  # fmt: skip
 """Fields that a submission checks again, because the settings may have changed since they were entered."""
 
@@ -106,6 +108,33 @@ def with_mailto(value: str) -> str:
 def privacy_url(value: str) -> None:
     """A link. May be empty."""
     _public_link(value, "Enter a link that starts with https://.")
+
+
+def data_country(value: str) -> None:
+    if value not in CODES:
+        raise ValueError(
+            f"Unknown country: {value[:20]}. Enter a code of ISO 3166-1 in capitals, such as DE."
+        )
+
+
+def data_countries(value: Sequence[str]) -> None:
+    if len(value) > MAX_COUNTRIES:
+        raise ValueError(f"Choose at most {MAX_COUNTRIES} countries.")
+
+
+def data_retention_days(value: int | None) -> None:
+    """None: as long as the app is installed. `services.apps` wants countries with a number."""
+    if value is not None and not 0 <= value <= MAX_DAYS:
+        raise ValueError(f"Enter a whole number of days from 0 to {MAX_DAYS:,}.")
+
+
+def data_processors(value: str) -> None:
+    """May be empty."""
+    if len(value) > MAX_PROCESSORS:
+        raise ValueError(f"Enter at most {MAX_PROCESSORS} characters.")
+    if _CONTROL_BUT_LINES.search(value):
+        raise ValueError("Enter text without control characters.")
+    check_no_address(value, what="a text")
 
 
 def screenshot_alt(value: str) -> None:
@@ -226,6 +255,9 @@ RULES: Final[dict[str, Callable[[Any], None]]] = {
     "long_description": long_description,
     "support_url": support_url,
     "privacy_url": privacy_url,
+    "data_countries": data_countries,
+    "data_retention_days": data_retention_days,
+    "data_processors": data_processors,
     "how_to_test": how_to_test,
     "scope_reason": scope_reason,
     "notes": notes,
@@ -236,6 +268,7 @@ ITEM_RULES: Final[dict[str, Callable[[str], None]]] = {
     "scopes": scope,
     "webhook_events": webhook_event,
     "screenshot_alts": screenshot_alt,
+    "data_countries": data_country,
 }
 
 

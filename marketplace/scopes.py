@@ -108,6 +108,11 @@ SCOPES: dict[str, Scope] = {
 }
 
 READS_CUSTOMERS = "read_orders"
+ABOUT_PEOPLE = (
+    "read_orders",
+    "write_orders",
+    "read_reviews",
+)  # an app with one should say where the data goes
 
 # Delivered without any scope.
 EVENTS_WITHOUT_SCOPE = ("business.data_erasure", "customer.data_erasure")

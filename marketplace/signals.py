@@ -8,6 +8,11 @@ app_updated = Signal()
 Sent before the commit, with the app's row locked.
 """
 
+fields_to_check = Signal()
+"""What is wrong with fields of an app that only higher apps can judge? Arguments: `webhook_events` and `webhook_filter`, as they will be
+saved. Receivers return `ErrorDetail`s under these names. Sent before the write; the row of an app that exists is locked.
+"""
+
 developer_left = Signal()
 """A person may no longer develop an app: removed, left, or a viewer now. Arguments: `app`, `user`, `now`. With the app's row locked.
 

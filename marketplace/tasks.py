@@ -3,14 +3,14 @@
 from celery import shared_task
 
 from marketplace.models import Membership, Submission
-from marketplace.services import notifications, review_messages
+from marketplace.services import review_messages
 from marketplace.services.members import MEMBERS
 
 
 @shared_task
 def mail_decision(submission_id: str) -> None:
     for submission in Submission.objects.select_related("app__developer").filter(pk=submission_id):
-        notifications.mail_decision(submission=submission)
+        review_messages.mail_decision(submission=submission)
 
 
 @shared_task

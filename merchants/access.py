@@ -23,15 +23,14 @@ from accounts.access import may, require_rank, stores_of, with_roles
 from accounts.enums import StoreRole
 from accounts.models import Business, User
 from common.db.compiled import Compiled, Param
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import Conflict, Invalid, NotFound
 from common.ids import parse_id
 from common.web.forms.kept import asked_again, count_form, signed_in
 from common.web.forms.stamps import stamp_of
 from installations.queries import own_installation
 from merchants import frame
-from merchants.frame import Frame, StoreApps
-from merchants.installed.app import InstalledApp
+from merchants.frame import Frame, InstalledApp, StoreApps
 from merchants.lists import NAMED_BY
 from merchants.navigation import MenuEntry, entries_of
 from merchants.store.queries import with_orders_to_confirm

@@ -6,21 +6,35 @@ install, a change of its terms, or its end, wherever it came from. On a sandbox 
 the app in the portal and by the API. All else, such as a webhook that begins to fail, shows at most ten seconds later.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 from uuid import UUID
 
 from django.core.cache import cache
 from django.db import transaction
+from django.db.models import DateTimeField, QuerySet, UUIDField
 from django.dispatch import receiver
+from django.urls import reverse
+from django.utils import timezone
 
 from accounts.models import Business
-from installations.models import Installation
+from common.db.compiled import Compiled, Param
+from extensions import definitions
+from extensions.definitions import AdminPage
+from extensions.enums import ExtensionType
+from extensions.hooks import health
+from extensions.in_store.app_status import StoreAppStatus, statuses_of
+from extensions.in_store.capabilities import Capability, capabilities_of
+from extensions.models import Definition
+from extensions.queries import Extension, running_definitions
+from installations.enums import HistoryKind
+from installations.models import HistoryEntry, Installation
+from installations.queries import installations_of
 from installations.signals import installation_changed, installation_created, installation_removed
-from merchants.attention import concerns_of
-from merchants.installed.app import InstalledApp, apps_in
+from merchants.pages.forms import BlockOption, choice_of
 
 KEPT_FOR: Final = 10  # seconds
 CHANGED: Final = "changed"
@@ -52,6 +66,64 @@ class Frame:
     concerns: int
     asking: list[Asking]
     pages: list[AppPage]  # those of the app that was installed first on top
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledApp:
+    """An active app of a store. `definitions` are what the store runs, or would if it hadn't paused the app."""
+
+    installation: Installation
+    status: StoreAppStatus
+    definitions: list[Definition]
+
+    def of_type(self, kind: ExtensionType) -> list[Definition]:
+        return [each for each in self.definitions if each.type == kind]
+
+    def dated(self, works_since: datetime | None) -> "InstalledApp":
+        """For a page that shows what failed before."""
+        return replace(self, status=replace(self.status, works_since=works_since))
+
+    @property
+    def hooks(self) -> list[Definition]:
+        """In the order of a checkout."""
+        return health.in_order(self.of_type(ExtensionType.HOOK))
+
+    @property
+    def embeds(self) -> list[Extension]:
+        """Its scripts and widgets, on or off. None while it is paused, like blocks."""
+        found = self.of_type(ExtensionType.EMBED) if self.installation.is_running else []
+        return [Extension(self.installation, each) for each in found]
+
+    @property
+    def blocks(self) -> list[BlockOption]:
+        found = self.of_type(ExtensionType.BLOCK) if self.installation.is_running else []
+        return [choice_of(self.installation, each) for each in found]
+
+    @property
+    def admin_pages(self) -> list[AdminPage]:
+        """While it is paused, too."""
+        found = self.of_type(ExtensionType.ADMIN_PAGE) if self.installation.is_usable else []
+        return [definitions.admin_page(each) for each in found]
+
+    @property
+    def capabilities(self) -> list[Capability]:
+        return capabilities_of(self.definitions)
+
+
+_BUSINESS: Final[Any] = Param("business", UUIDField())
+_ACTIVE: Final = Compiled(
+    lambda: installations_of(_BUSINESS).active().select_related("installed_by"),
+    prepared_as="merchants_active",
+)
+
+
+def apps_in(business: Business) -> list[InstalledApp]:
+    """The active apps of a store, newest first. Six statements, one more on a sandbox store."""
+    installations = _ACTIVE.rows(business=business.pk)
+    for each in installations:
+        each.business = business
+    statuses, found = statuses_of(installations), running_definitions(installations)
+    return [InstalledApp(each, statuses[each.pk], found[each.app_id]) for each in installations]
 
 
 class StoreApps:
@@ -113,3 +185,97 @@ def _key(business_id: UUID) -> str:
 @receiver([installation_created, installation_changed, installation_removed])
 def _changed_elsewhere(installation: Installation, **kwargs: Any) -> None:
     transaction.on_commit(lambda: changed(installation.business_id))
+
+
+# --- What needs attention ----------------------------------------------------------------------------
+
+RECENT: Final = timedelta(days=30)
+SHOWN: Final = 50
+# What the platform or an app did that the merchant should know. Acts of merchants are in each app's history.
+NEWS: Final = (
+    HistoryKind.NEEDS_RECONSENT,
+    HistoryKind.SCOPES_REMOVED,
+    HistoryKind.SCOPES_RETURNED,
+    HistoryKind.TOKEN_ENDED,
+    HistoryKind.CONVERTED,
+    HistoryKind.ERASURE_CONFIRMED,
+    HistoryKind.ERASURE_OVERDUE,
+    HistoryKind.ERASURE_UNADDRESSED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """One thing to do. `kind` is that of a notice."""
+
+    kind: str
+    icon_name: str
+    title: str
+    text: str
+    link: str
+    address: str
+    since: datetime | None = None
+
+
+REVIEW: Final = "Review"
+
+
+def concerns_of(apps: Iterable[InstalledApp]) -> list[Concern]:
+    """Questions first."""
+    found = [concern for each in apps for concern in _concerns(each.installation, each.status)]
+    return sorted(found, key=lambda each: each.link != REVIEW)
+
+
+def _concerns(installation: Installation, status: StoreAppStatus) -> list[Concern]:
+    name = installation.app_fields.name
+
+    def address(page: str) -> str:
+        return reverse(f"merchants:{page}", args=[installation.pk])
+
+    found: list[Concern] = []
+    if not status.needs_merchant:  # paused or suspended
+        return found
+    if status.asks:
+        text = "Until you decide, it keeps working with the permissions it has."
+        found.append(
+            Concern("warn", "circle-question-mark", f"{name} asks for more permissions", text, REVIEW,
+                    address("reconsent"))
+        )  # fmt: skip
+    if status.failing_since:
+        text = "Information in the app may be out of date. The developer has been notified."
+        found.append(
+            Concern("bad", "triangle-alert", f"Updates don’t reach {name}", text, "View app",
+                    address("installation"), status.failing_since)
+        )  # fmt: skip
+    if status.skipped:
+        text = "It failed several times in a row. Orders go on without it."
+        found.append(
+            Concern("bad", "triangle-alert", f"Checkout skips {name}", text, "View checkout",
+                    address("checkout"), _skipped_since(status))
+        )  # fmt: skip
+    if status.lacks_settings:
+        text = "It has required settings that are still empty."
+        found.append(
+            Concern("warn", "settings", f"{name} needs settings", text, "Open settings",
+                    address("app_settings"))
+        )  # fmt: skip
+    return found
+
+
+def _skipped_since(status: StoreAppStatus) -> datetime | None:
+    return min((each.open_since for each in status.skipped if each.open_since), default=None)
+
+
+def recent_news(business: Business) -> list[HistoryEntry]:
+    """What happened with the store's apps in the last 30 days, newest first, each with its installation and app."""
+    return _NEWS.rows(limit=SHOWN, business=business.pk, since=timezone.now() - RECENT)
+
+
+def _news() -> QuerySet[HistoryEntry]:
+    business, since = Param("business", UUIDField()), Param("since", DateTimeField())
+    rows = HistoryEntry.objects.filter(installation__business=business, kind__in=NEWS, at__gte=since)
+    named = rows.select_related("installation__app__approved_version").defer("installation__webhook_secret")
+    return named.order_by("-at", "-id")
+
+
+_NEWS: Final = Compiled(_news)

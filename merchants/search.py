@@ -13,9 +13,9 @@ from accounts.access import may, stores_of, with_roles
 from accounts.enums import StoreRole
 from accounts.models import Business, User
 from common import places
+from common.db.folding import folded
 from common.ids import parse_id
 from common.places import Work
-from common.text.folding import folded
 from common.web.found import MOST, Found
 from installations.models import Installation
 from marketplace.listing import Wanted, find

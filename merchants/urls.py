@@ -2,10 +2,11 @@
 
 from django.urls import include, path
 
+from common.web.middleware.frames import framable
 from merchants.consent import views as permissions
 from merchants.consent.views import AuthorizeView, kept_request
 from merchants.customers import views as customers
-from merchants.installed import checkout
+from merchants.installed import settings
 from merchants.installed import settings as app_settings
 from merchants.installed import views as installed
 from merchants.marketplace import views as marketplace
@@ -70,6 +71,7 @@ page_editor_pages = [
     path("<str:page_id>/edit/", page_editor.editor, name="page_editor"),
     path("<str:page_id>/text/", page_editor.preview_text, name="preview_text"),
     path("<str:page_id>/undo/", page_editor.undo, name="page_undo"),
+    path("<str:page_id>/session-tokens/", page_editor.session_tokens, name="block_tokens"),
     path("<str:page_id>/blocks/", page_editor.add_block, name="add_block"),
     path("<str:page_id>/blocks/<str:placement_id>/", page_editor.save_block, name="save_block"),
     path("<str:page_id>/blocks/<str:placement_id>/preview/", page_editor.preview_block, name="preview_block"),
@@ -78,32 +80,32 @@ page_editor_pages = [
 ]
 
 app_pages = [
-    path("", installed.installation, name="installation"),
-    path("activity/", installed.activity, name="activity"),
+    path("", framable(installed.installation), name="installation"),
+    path("activity/", framable(installed.activity), name="activity"),
     path("permissions/", permissions.reconsent, name="reconsent"),
-    path("settings/", app_settings.app_settings, name="app_settings"),
-    path("checkout/", checkout.checkout, name="checkout"),
-    path("checkout/refusal/", checkout.refusal, name="checkout_refusal"),
-    path("checkout/<str:point>/reset/", checkout.reset, name="hook_reset"),
-    path("embeds/", app_settings.embeds, name="embeds"),
-    path("embeds/<str:embed_id>/", app_settings.embed_settings, name="embed_settings"),
+    path("settings/", framable(app_settings.app_settings), name="app_settings"),
+    path("checkout/", framable(settings.checkout), name="checkout"),
+    path("checkout/refusal/", framable(settings.checkout_refusal), name="checkout_refusal"),
+    path("checkout/<str:point>/reset/", framable(settings.checkout_reset), name="hook_reset"),
+    path("embeds/", framable(app_settings.embeds), name="embeds"),
+    path("embeds/<str:embed_id>/", framable(app_settings.embed_settings), name="embed_settings"),
     path("blocks/", page_editor.place_block, name="place_block"),
-    path("pages/<str:page_id>/", installed.admin_page, name="admin_page"),
+    path("pages/<str:page_id>/", framable(installed.admin_page), name="admin_page"),
     path("session-token/", installed.new_session_token, name="session_token"),
-    path("pause/", installed.pause, name="pause"),
-    path("resume/", installed.resume, name="resume"),
+    path("pause/", framable(installed.pause), name="pause"),
+    path("resume/", framable(installed.resume), name="resume"),
     path("uninstall/", installed.uninstall, name="uninstall"),
-    path("receipt/", installed.receipt, name="receipt"),
+    path("receipt/", framable(installed.receipt), name="receipt"),
 ]
 
 urlpatterns = [
     path("merchant/", include(store_pages)),
     path("merchant/pages/", include(page_editor_pages)),
-    path("merchant/apps/", installed.installed, name="installed"),
+    path("merchant/apps/", framable(installed.installed), name="installed"),
     path("merchant/apps/<str:installation_id>/", include(app_pages)),
-    path("marketplace/", marketplace.index, name="marketplace"),
-    path("marketplace/<slug:slug>/", marketplace.app_page, name="listing"),
-    path("marketplace/<slug:slug>/preview/", marketplace.preview, name="listing_preview"),
+    path("marketplace/", framable(marketplace.index), name="marketplace"),
+    path("marketplace/<slug:slug>/", framable(marketplace.app_page), name="listing"),
+    path("marketplace/<slug:slug>/preview/", framable(marketplace.preview), name="listing_preview"),
     path("media/pictures/<uuid:picture_id>", pictures.picture, name="picture"),
     path("media/stores/<uuid:picture_id>", pictures.store_picture, name="store_picture"),
     path(

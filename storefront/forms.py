@@ -1,18 +1,21 @@
-"""Forms for shoppers."""
+"""Forms for shoppers, and the payment methods that a checkout page showed, carried by the page itself."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import timedelta
 from typing import Any, cast
 
 from django import forms
+from django.core import signing
 from django.utils.functional import Promise
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import Business
 from common import lengths
 from common.contacts import NO_PHONE
-from common.web.forms.contacts import TypedEmailField, TypedPhoneField
-from common.web.forms.texts import Lines
-from common.web.forms.widgets import RadioCards, RadioLines
+from common.web.forms.fields import Lines, RadioCards, RadioLines, TypedEmailField, TypedPhoneField
+from stores import hookpoints
 from stores.enums import BuiltInPayment, DeliveryMethod
 from stores.hookpoints import PaymentMethod
 from stores.services.carts import MAX_QUANTITY
@@ -190,3 +193,34 @@ class CheckoutForm(PaymentForm):
         if not typed.get("customer_email") and not typed.get("customer_phone") and not contact_is_wrong:
             self.add_error("customer_email", _("Enter an e-mail address or a phone number."))
         return typed
+
+
+# --- The payment methods that a page showed ----------------------------------------------------------
+
+# A method of an app counts as offered if this shopper's page showed it (contract, section 9). So the page contains the signed
+# list of its methods: placing the order needs no second call to the apps, and nothing is stored for abandoned pages.
+
+MAX_AGE = timedelta(hours=24)
+
+
+def seal_offers(business: Business, methods: Sequence[PaymentMethod]) -> str:
+    return signing.dumps([asdict(method) for method in methods], salt=_salt(business), compress=True)
+
+
+def offered_on_page(business: Business, sealed: str) -> Sequence[PaymentMethod]:
+    """The methods in the page's list. Calls the apps again if the list is invalid or too old."""
+    shown = shown_on_page(business, sealed)
+    return hookpoints.ask_payment_methods(business=business) if shown is None else shown
+
+
+def shown_on_page(business: Business, sealed: str) -> Sequence[PaymentMethod] | None:
+    """The methods in the page's list, without calling apps. None if the list is invalid or too old."""
+    try:
+        found = signing.loads(sealed, salt=_salt(business), max_age=MAX_AGE)
+        return [PaymentMethod(**method) for method in found]
+    except (signing.BadSignature, TypeError, ValueError):
+        return None
+
+
+def _salt(business: Business) -> str:
+    return f"storefront.offers:{business.pk}"

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from storefront.views import cart, catalogue, checkout, orders, reports
+from storefront.views import catalogue, checkout, orders, reports
 
 app_name = "storefront"
 urlpatterns = [
@@ -11,12 +11,13 @@ urlpatterns = [
     path("products/<slug:product_slug>/add/", catalogue.add_to_cart, name="add_to_cart"),
     path("products/<slug:product_slug>/reviews/", catalogue.review, name="review"),
     path("pages/<slug:page_slug>/", catalogue.site_page, name="page"),
-    path("cart/", cart.cart, name="cart"),
-    path("cart/change/", cart.change, name="cart_change"),
-    path("cart/remove/", cart.remove, name="cart_remove"),
+    path("cart/", catalogue.cart, name="cart"),
+    path("cart/change/", catalogue.change_cart, name="cart_change"),
+    path("cart/remove/", catalogue.remove_from_cart, name="cart_remove"),
     path("app-costs/", reports.app_costs, name="app_costs"),
     path("checkout/", checkout.checkout, name="checkout"),
     path("visit/", reports.visit, name="visit"),
+    path("session-tokens/", reports.session_tokens, name="session_tokens"),
     path("orders/<str:key>/", orders.order, name="order"),
     path("orders/<str:key>/state/", orders.payment_state, name="payment_state"),
     path("orders/<str:key>/pay/", orders.pay_again, name="pay_again"),

@@ -13,13 +13,7 @@ from accounts.models import User
 from common.errors import ServiceError
 from stores.enums import OrderStatus
 from stores.models import Order, OrderItem, Payment, Product, Review, SitePage, StoreSettings
-from stores.services.catalogue.products import (
-    archive_product,
-    create_product,
-    delete_product,
-    restore_product,
-    update_product,
-)
+from stores.services.catalogue import products
 from stores.services.history import staff
 from stores.services.orders import change_order_status
 from stores.services.pages import create_page, delete_page, update_page
@@ -79,8 +73,8 @@ class ProductAdmin(ServiceAdmin):
     search_fields = ("name", "slug", "business__name")
     readonly_fields = ("status",)
     actions = (
-        _each("Archive", lambda product, request: archive_product(product=product)),
-        _each("Restore", lambda product, request: restore_product(product=product)),
+        _each("Archive", lambda product, request: products.archive_product(product=product)),
+        _each("Restore", lambda product, request: products.restore_product(product=product)),
     )
 
     def formfield_for_dbfield(
@@ -94,12 +88,12 @@ class ProductAdmin(ServiceAdmin):
 
     def save_model(self, request: HttpRequest, obj: Product, form: ModelForm, change: bool) -> None:
         if change:
-            update_product(product=obj, **_entered(form))
+            products.update_product(product=obj, **_entered(form))
         else:
-            obj.pk = create_product(**form.cleaned_data).pk
+            obj.pk = products.create_product(**form.cleaned_data).pk
 
     def delete_model(self, request: HttpRequest, obj: Product) -> None:
-        delete_product(product=obj)
+        products.delete_product(product=obj)
 
 
 @admin.register(Review)

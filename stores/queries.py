@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from accounts.models import Business
 from common import places
 from common.db.compiled import AmongIds, Compiled, Param
-from common.db.finders import first_or_not_found
-from common.db.totals import total_of
+from common.db.long_lists import total_of
+from common.db.rows import first_or_not_found
 from common.errors import NotFound
 from common.ids import parse_id
 from common.places import Work

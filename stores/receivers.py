@@ -17,7 +17,7 @@ from accounts.signals import account_deleted, account_deletion_asked, business_c
 from common.processes.background import enqueue_after_commit
 from stores.enums import OPEN, StockCrossing
 from stores.models import Order, Product, ProductPicture, Review, StoredPicture, StorePicture, StoreTotals
-from stores.sandbox import fill_store
+from stores.samples.store import fill_store
 from stores.services import merchant_mails
 from stores.services.catalogue.pictures import delete_files
 from stores.signals import order_created, review_created, stock_crossed

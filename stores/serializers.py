@@ -18,16 +18,9 @@ from accounts.models import Business
 from common.money import to_major
 from common.rest.fields import ApiSerializer, Boolean, Choice, Date, Integer, Moment, Number, Object, Text
 from common.times import iso, iso_or_none
+from stores import enums
 from stores.addresses import store_url
 from stores.dashboard import MAX_DAYS
-from stores.enums import (
-    BuiltInPayment,
-    DeliveryMethod,
-    OrderStatus,
-    OrderValidation,
-    PaymentStatus,
-    ProductStatus,
-)
 from stores.hookpoints import PaymentMethod
 from stores.models import Order
 
@@ -85,7 +78,7 @@ class ProductSerializer(serializers.Serializer):
     isAvailable = Boolean("The merchant's switch; it doesn't follow stock.", True)
     imageUrl = Text("A path below the service's address.", "/static/products/coffee.svg")
     slug = ProductSlug()
-    status = Choice(ProductStatus.choices, "Lists leave ARCHIVED products out.", "ACTIVE")
+    status = Choice(enums.ProductStatus.choices, "Lists leave ARCHIVED products out.", "ACTIVE")
     stock = Count("How many are left; null when stock isn't tracked.", 40, allow_null=True)
     createdAt = Moment("When it was created.", "2026-10-01T08:00:00.000Z")
     updatedAt = Moment("When it last changed.")
@@ -116,7 +109,7 @@ class OrderLineSerializer(serializers.Serializer):
 
 
 class PaymentSerializer(serializers.Serializer):
-    status = Choice(PaymentStatus.choices, "The payment's status.", "PENDING")
+    status = Choice(enums.PaymentStatus.choices, "The payment's status.", "PENDING")
     paymentUrl = Text("Where the customer pays.", "https://acme.example/pay/77", allow_null=True)
     qrCode = Text("The content of a QR code for the customer.", "acme:pay/77", allow_null=True)
     invoiceId = Text("The app's id of the payment.", "inv-77", allow_null=True)
@@ -132,14 +125,14 @@ class CustomerSerializer(serializers.Serializer):
 class OrderSerializer(serializers.Serializer):
     id = OrderId()
     orderNumber = OrderNumber()
-    status = Choice(OrderStatus.choices, "The order's status.", "PENDING")
+    status = Choice(enums.OrderStatus.choices, "The order's status.", "PENDING")
     items: Any = OrderLineSerializer(many=True, help_text="The products ordered.")
     subtotal = Amount("All lines together, in major units.", 25)
     discount = Amount("All discounts together, a promo discount included.", 0)
     deliveryFee = Amount("The price of the delivery.", 3.5)
     amount = Amount("The total that the customer pays: subtotal - discount + deliveryFee.", 28.5)
     currency = Currency()
-    deliveryMethod = Choice(DeliveryMethod.choices, "How the goods get there.", "DELIVERY")
+    deliveryMethod = Choice(enums.DeliveryMethod.choices, "How the goods get there.", "DELIVERY")
     address = Text(
         "The delivery address; empty for PICKUP, null once the customer is erased.",
         "1 Harbour Street",
@@ -152,7 +145,9 @@ class OrderSerializer(serializers.Serializer):
         "The customer's note; null once the customer is erased.", "Please ring twice.", allow_null=True
     )
     isGuest = Boolean("Whether the customer ordered without an account.", True)
-    validation = Choice(OrderValidation.choices, "Whether every app that checks orders answered.", "VALID")
+    validation = Choice(
+        enums.OrderValidation.choices, "Whether every app that checks orders answered.", "VALID"
+    )
     createdAt = Moment("When it was placed.")
     updatedAt = Moment("When it last changed.")
 
@@ -287,7 +282,7 @@ class DashboardSerializer(ApiSerializer):
     totalOrders = Count("Orders placed, cancelled ones included.", 7)
     totalRevenue = Amount("Without cancelled orders.", 171.0)
     averageOrderValue = Amount("Null without an order that counts.", 28.5, allow_null=True)
-    ordersByStatus = Object("All statuses.", dict.fromkeys(OrderStatus.values, 1), child=Count())
+    ordersByStatus = Object("All statuses.", dict.fromkeys(enums.OrderStatus.values, 1), child=Count())
     topProducts = TopProductSerializer(many=True, help_text="Up to ten, the best-selling first.")
     daily = SalesDaySerializer(many=True, help_text="One entry for each day, the oldest first.")
 
@@ -307,7 +302,7 @@ def payment_methods_payload(offered: Iterable[PaymentMethod]) -> dict[str, Any]:
     """What a checkout offers: the built-in methods first, then those of apps."""
     built_in = [
         {"id": method.value, "name": str(method.label), "description": None, "icon": None}
-        for method in BuiltInPayment
+        for method in enums.BuiltInPayment
     ]
     return {"methods": [*built_in, *PaymentMethodSerializer(list(offered), many=True).data]}
 

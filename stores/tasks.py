@@ -10,15 +10,7 @@ from common.db.leases import alone
 from common.db.rows import for_each
 from stores import customers
 from stores.models import Order, StoreTotals
-from stores.services import (
-    carts,
-    customer_erasure,
-    merchant_mails,
-    order_mails,
-    payments,
-    removal,
-    totals,
-)
+from stores.services import carts, customer_erasure, merchant_mails, order_mails, payments, totals
 from stores.services.catalogue import pictures
 
 
@@ -57,7 +49,7 @@ def sweep_erased_customers() -> None:
 
 @shared_task
 def remove_records_of_deleted_stores() -> None:
-    removal.remove_records_of_deleted_stores()
+    customer_erasure.remove_records_of_deleted_stores()
 
 
 @shared_task

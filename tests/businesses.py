@@ -98,6 +98,8 @@ OF_A_PERSON = {
     "oauth2_provider.DeviceGrant",
     "oauth2_provider.IDToken",
     "oauth2_provider.RefreshToken",
+    "socialaccount.SocialAccount",
+    "socialaccount.SocialToken",
 }
 # The last six are of a database: each part of a split has its own.
 OF_ALL = {
@@ -108,6 +110,7 @@ OF_ALL = {
     "common.KeptAnswer",
     "installations.SigningKey",
     "config.BackupRecord",
+    "socialaccount.SocialApp",
     "streams.Stream",
     "webhooks.DispatcherSlot",
     "webhooks.Endpoint",

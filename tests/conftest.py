@@ -11,6 +11,7 @@ import pytest
 import time_machine
 from celery import Task
 from django.core.cache import caches
+from django.core.signals import setting_changed
 from django.db import transaction
 from django.utils import timezone
 
@@ -19,7 +20,8 @@ from accounts.services.sender import send_due
 from activity.log import CallLog
 from common.processes import redis_client
 from common.processes.write_behind import WriteBehind
-from common.web.limits import rate_limits
+from common.templatetags import fixed
+from common.web import limits
 from common.web.requests import Request
 from config.celery import app as celery_app
 from extensions.hooks.skipped import SkippedCalls
@@ -33,6 +35,8 @@ from tests.signals import ear as ear
 from tests.template_database import django_db_modify_db_settings as django_db_modify_db_settings
 
 django.test.client.WSGIRequest = Request  # type: ignore[misc, attr-defined]  # as `config.wsgi` makes them
+# Settings don't change while a server runs, so a part of a page that shows them is kept.
+setting_changed.connect(lambda **_: fixed.forget(), weak=False)
 
 
 @pytest.fixture(autouse=True)
@@ -44,9 +48,9 @@ def _fresh_cache(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     monkeypatch.setattr(redis_client, "TIMEOUT", 10)
     settings.CACHES = {"default": settings.CACHES["default"] | {"KEY_PREFIX": uuid4().hex}}
     redis_client.circuit.cache_clear()
-    rate_limits.counter.cache_clear()
+    limits.counter.cache_clear()
     yield
-    rate_limits.counter.cache_clear()
+    limits.counter.cache_clear()
     for cache in caches.all(initialized_only=True):  # the main thread's context keeps each of them
         pools = getattr(cache._cache, "_pools", {}) if isinstance(cache, redis_client.Cache) else {}  # noqa: SLF001
         for pool in pools.values():

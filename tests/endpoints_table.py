@@ -24,6 +24,7 @@ ORDER: Final[dict[str, Any]] = {
 WEBHOOK: Final[dict[str, Any]] = {
     "url": "https://127.0.0.1:9/hook",  # nothing listens there
     "events": ["order.created"],
+    "filter": {"all": [{"field": "amount", "op": "gte", "value": 100}]},
     "description": "Mine",
 }
 PERSON_AND_STORE: Final[dict[str, Any]] = {
@@ -45,6 +46,7 @@ APP: Final[dict[str, Any]] = {
     "redirectUrl": "https://app.example.com/callback",
     "webhookUrl": "http://127.0.0.1:9/hooks",
     "webhookEvents": ["product.created"],
+    "webhookFilter": {"any": [{"field": "price", "op": "in", "value": [1, 2]}]},
     "version": "1.0.0",
 }
 _URL = "https://app.example.com/"

@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from accounts.enums import Role, StoreRole
 from accounts.models import Business, Staff, User
-from appapi.enums import ExportResource, ExportStatus
-from appapi.models import Export
+from appapi.models import Export, ExportResource, ExportStatus
 from appapi.services.exports import files as export_files
 from common.secrets import digest, last_four, new_access_token, new_webhook_secret
 from extensions.enums import ExtensionType

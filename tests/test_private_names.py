@@ -37,6 +37,7 @@ def use(module: str, library: str, names: str, check: str, undocumented: str = "
 CHECKED = {
     "celery": "5.7.0",
     "django": "5.2",
+    "django-allauth": "65.21.1",
     "django-csp": "4.0",
     "django-oauth-toolkit": "3.4.1",
     "django-storages": "1.14.6",
@@ -54,7 +55,7 @@ USES = (
     use("common/files/object_storage.py", "django-storages", "_create_session _normalize_name", "The first makes a session with the credentials of the settings, the second gives a name its folder and refuses one that leaves it."),
     use("common/rest/schema.py", "drf-spectacular", "_get_examples _get_parameters _get_request_body _get_response_bodies _get_response_for_code _get_response_headers_for_code _get_serializer_field_meta _get_serializer_name _map_serializer _map_serializer_field", "These steps of `AutoSchema` still have these arguments: the document of the API is the same before and after."),
     use("common/web/visits.py", "django", "_resource_closers", "A streamed response still calls these when it is closed."),
-    use("common/web/middleware/own_forms.py", "django", "_check_token", "`CsrfViewMiddleware` still judges a form's token here."),
+    use("common/web/middleware/same_origin.py", "django", "_check_token", "`CsrfViewMiddleware` still judges a form's token here."),
     use("common/web/requests.py", "django", "_load_post_and_files _mark_post_parse_error _read_started", "`HttpRequest` still reads a form only here, and marks one that can't be read."),
     use("config/health.py", "django", "_has_been_logged", "`log_response` still leaves such a response out."),
     use("config/heartbeat.py", "celery", "", "`active_requests` still has the tasks that the worker's threads work on.", "state.active_requests"),
@@ -63,6 +64,10 @@ USES = (
     use("installations/oauth.py", "django-oauth-toolkit", "_authenticate_basic_auth _authenticate_request_body _load_application", "The validator still finds a client by these three, and by nothing else."),
     use("installations/oauth.py", "django-oauth-toolkit", "_raise_on_invalid_client", "oauthlib's endpoints still refuse an unknown client here."),
     use("installations/views/token.py", "django", "_allowed_methods", "A view still lists its methods here."),
+    use("common/web/middleware/frames.py", "django-csp", "_csp_replace", "The middleware still puts this in place of the page's policy, as its decorator does."),
+    use("accounts/views/provider.py", "django-allauth", "", "A sign-in is still noted by the first, and the second goes on with what waited for a proof.", "internal.flows.login internal.flows.reauthentication"),
+    use("accounts/sign_in/step_up.py", "django-allauth", "", "A form still waits for a proof by this; a record of a sign-in still has `method`, `at` and `reauthenticated`.", "internal.flows.reauthentication"),
+    use("accounts/sign_in/provider.py", "django-allauth", "", "The provider still takes `nonce` and the like into the state, and the class that `provider_class` names is still the one that is used.", "unstash_redirect_state"),
     use("merchants/consent/views.py", "django-csp", "_csp_update", "The middleware still adds this to the page's policy, as its decorator does."),
     use("stores/admin.py", "django", "_get_validation_exclusions", "A model's form still leaves these fields out of `full_clean`."),
 )  # fmt: skip

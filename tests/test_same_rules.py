@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 from accounts.models import Business, User
 from common.errors import Conflict
 from developers.review.templatetags.review import is_overdue
-from extensions.reach_requests import open_requests
+from extensions.in_store.capabilities import open_requests
 from installations.models import (
     RECONSENT_REST,
     RUNS_WORKING_COPY,

@@ -17,7 +17,7 @@ from django.db import connection
 from extension_platform_sdk import code_challenge
 
 from accounts.models import User
-from appapi.views.products import ProductList
+from appapi.views.store import ProductList
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories

@@ -13,7 +13,7 @@ DOMAIN = ("accounts", "marketplace", "stores", "installations", "webhooks", "ext
 SHARED = ("components", "forms", "layouts", "django", "admin")
 DOORS = ("developers/docs", "developers/portal", "developers/review", "merchants", "storefront")
 LOAD = re.compile(r"{% load ([^%]+?)(?: from (\w+))? %}")
-USED = re.compile(r"""{% (?:include|extends) ["']([^"']+)["']""")
+USED = re.compile(r"""{% (?:include|extends|fixed) ["']([^"']+)["']""")
 URL = re.compile(r"""{% url ['"](\w+):""")
 
 

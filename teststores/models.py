@@ -21,7 +21,7 @@ class TestStore(models.Model):
     """A throwaway store on which one app's working copy is installed, for its author's tests.
 
     Changed only by `teststores.services`. It goes with its business, which the scheduler deletes after
-    `Business.expires_at` (`conformance.services.disposal`): by the row, so a test that is killed leaves nothing.
+    `Business.expires_at` (`conformance.services.runs`): by the row, so a test that is killed leaves nothing.
     """
 
     __test__ = False  # not a test case for pytest
@@ -46,3 +46,11 @@ class TestStore(models.Model):
 
     def __str__(self) -> str:
         return self.business.name
+
+
+class StoreScenario(models.TextChoices):
+    """What a test store has when it opens (contract, section 13)."""
+
+    DEFAULT = "default", "Products and some orders, as a fresh sandbox store has"
+    EMPTY = "empty", "Nothing"
+    BUSY = "busy", "500 products and 500 orders"

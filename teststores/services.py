@@ -11,7 +11,7 @@ from accounts.models import Business, User
 from accounts.services.businesses import open_throwaway_store
 from accounts.services.confirmation import require_confirmed
 from common import places
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict
 from common.places import Work
@@ -21,10 +21,9 @@ from installations.services import lifecycle
 from installations.services.lifecycle import Issued, Terms
 from marketplace.models import App
 from marketplace.services.locks import lock_app, require_not_suspended
-from stores.sandbox import fill_store
+from stores.samples.store import fill_store
 from stores.services import payments
-from teststores.enums import StoreScenario
-from teststores.models import TestStore
+from teststores.models import StoreScenario, TestStore
 from teststores.signals import clock_advanced
 from webhooks.engine import listeners
 from webhooks.services import store_clock

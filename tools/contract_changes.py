@@ -8,7 +8,8 @@ with the document of this tree. A change is breaking if an app that was right be
 - what we send becomes wider: an optional or null value that was always there, another type, format or status of success.
 
 Anything that is new is an addition, a new value of an enum that we send included: apps have to ignore what they don't know.
-A breaking change needs a version with a new first number, or a new second one before 1.0.
+A breaking change has to be decided on (`DECIDED`), and needs a version with a new first number; 0.x had a new second one. From 1.0 on,
+an operation goes only if the newest release has marked it as deprecated (contract, section 18).
 """
 
 import json
@@ -24,8 +25,7 @@ FOLDER = ROOT / "docs" / "contract"
 
 Node = dict[str, Any]
 
-# Breaking changes that were decided on. They are accepted until the next version has its number, which has to be one for
-# breaking changes. Of a customer who was erased nothing is left to send (docs/decisions/0101).
+# Breaking changes since the newest release that were decided on. The next version has to have a number for breaking changes. Of a customer who was erased nothing is left to send (docs/decisions/0101).
 DECIDED = {
     "GET /app-api/orders: 200.data[].address: may be null",
     "GET /app-api/orders: 200.data[].customer.name: may be null",
@@ -45,6 +45,8 @@ DECIDED = {
 }
 # Every text has a maximum (contract, section 15, "Lengths").
 FIRST_MAXIMUM = re.compile(r".*: maxLength None is now \d+")
+
+FIRST_PROMISE = (1, 0, 0)
 
 # What holds for people alone.
 TEXTS = {"description", "summary", "title", "examples", "example", "servers", "tags"}
@@ -71,15 +73,38 @@ _CHOICE = re.compile(r"(?<=\(\?:)[^()]*(?=\))")
 def main() -> int:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     released = newest(FOLDER)
-    found = list(breaking(json.loads((FOLDER / f"{released}.json").read_text()), current()))
-    if _numbers(version) == _numbers(released):
-        found = [each for each in found if each not in DECIDED and not FIRST_MAXIMUM.fullmatch(each)]
-    if not found or allowed(version, released):
+    before = json.loads((FOLDER / f"{released}.json").read_text())
+    found = refused(before, list(breaking(before, current())), version, released)
+    if not found:
         return 0
     print(f"These changes break the contract of {released}:")
     print(*(f"  {change}" for change in found), sep="\n")
-    print("Make them additions, or give the version in pyproject.toml a new number for breaking changes.")
+    print(
+        "Make them additions, or decide on them, and give the version in pyproject.toml a new number for breaking changes."
+    )
     return 1
+
+
+def refused(before: Node, found: list[str], version: str, released: str) -> list[str]:
+    """Those of the breaking changes that the version may not make. Until the version has a number of its own, that is still to come."""
+    if _numbers(version) != _numbers(released) and not allowed(version, released):
+        return found
+    sudden = _removed_without_notice(before, found) if _numbers(released) >= FIRST_PROMISE else set()
+    undecided = {each for each in found if each not in DECIDED and not FIRST_MAXIMUM.fullmatch(each)}
+    return [each for each in found if each in undecided | sudden]
+
+
+def _removed_without_notice(before: Node, found: list[str]) -> set[str]:
+    marked = {
+        f"{method.upper()} {path}: removed"
+        for path, methods in before["paths"].items()
+        for method, operation in methods.items()
+        if operation.get("deprecated")
+    }
+    gone = {
+        f"{method.upper()} {path}: removed" for path, methods in before["paths"].items() for method in methods
+    }
+    return set(found) & gone - marked
 
 
 def newest(folder: Path) -> str:

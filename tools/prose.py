@@ -105,6 +105,12 @@ NOT_OURS = re.compile(
     r"(?:build|account/messages|deploy/secrets)(?:/|$)|robots\.txt"
 )  # made by a run, or by others
 LINK = re.compile(r"\]\((?!\w+:|[/{])([^)\s#]*)(?:#([^)\s]+))?\)")  # to another document, or a heading
+# The operator chooses the platform's name (`PLATFORM_NAME`). One place has the default; the rest of these an installation doesn't give out.
+NAME = re.compile(r"extension\s+platform", re.IGNORECASE)
+MAY_NAME = (
+    "config/env/brand.py", "LICENSE", "README.md", "SECURITY.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "CHANGELOG.md", "docs/decisions",
+    "docs/operations-settings.md", "sdk", "deploy", "tests", "tools",
+)  # fmt: skip
 HISTORY = ("CHANGELOG.md", "docs/decisions", "docs/contract")
 CONTRACT = ("docs/contract.md", "docs/platform-contract.md")  # each section is on one of them
 SECTIONS = re.compile(
@@ -117,7 +123,8 @@ SECTIONS_BESIDE = re.compile(r"(?<!\[)\bsections? \d+\b(?!\.\d)")
 
 def main(areas: list[str]) -> int:
     names = [name for name in readable() if not areas or within(name, areas)]
-    problems = [problem for name in names for problem in check(name)] + list(dangling(names))
+    problems = [problem for name in names for problem in check(name)]
+    problems += [*dangling(names), *named(names)]
     print(*problems, sep="\n", end="\n" if problems else "")
     return 1 if problems else 0
 
@@ -180,6 +187,14 @@ def dangling(names: list[str]) -> Iterator[str]:
                 if is_lost(match[1], tree):
                     yield f"{name}:{line_of(match)}: `{match[1]}` doesn't exist"
         yield from lost_sections(name, text, pages)
+
+
+def named(names: list[str]) -> Iterator[str]:
+    """The platform's name where the operator's would be wrong."""
+    for name in names:
+        if not within(name, MAY_NAME):
+            for match in NAME.finditer((ROOT / name).read_text()):
+                yield f"{name}:{line_of(match)}: the operator chooses the platform's name: settings.PLATFORM_NAME or {{% platform_name %}}"
 
 
 def lost_sections(name: str, text: str, pages: dict[str, set[str]]) -> Iterator[str]:

@@ -279,7 +279,8 @@ def _of(content: Schema) -> Schema:
 
 
 def _union(texts: Iterable[str]) -> str:
-    return " | ".join(dict.fromkeys(" | ".join(texts).split(" | ")))
+    """Each type once. The types inside of a list stay as they are."""
+    return " | ".join(dict.fromkeys(re.split(r" \| (?![^\[<]*[\]>])", " | ".join(texts))))
 
 
 def _quoted(value: Any) -> str:
@@ -302,5 +303,6 @@ if __name__ == "__main__":
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    os.environ.setdefault("DEBUG", "1")  # a new clone has no keys
     django.setup()
     main()

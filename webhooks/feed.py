@@ -1,7 +1,7 @@
 """The feed: an installation's events, in an order to which nothing is ever added in front (contract, section 5).
 
 Neither ids nor times give that order, since both are made before the commit: a long transaction commits events that are
-older than some that a reader has seen. So an event keeps two numbers (`webhooks.positions`):
+older than some that a reader has seen. So an event keeps two numbers:
 
 1. `position`: the transaction that wrote it.
 2. `horizon`: the oldest transaction that was still running then.
@@ -28,16 +28,16 @@ from uuid import UUID
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from django.conf import settings
-from django.db.models import BigIntegerField, DateTimeField, Q, QuerySet, UUIDField
+from django.db import connection
+from django.db.models import BigIntegerField, DateTimeField, Func, Q, QuerySet, UUIDField
 from django.utils.crypto import salted_hmac
 
 from common.db.compiled import Compiled, Param
+from common.db.fields import IsoText
 from common.errors import Gone, Invalid
-from common.rest.iso_text import IsoText
 from installations.models import Installation
 from webhooks import catalogue
 from webhooks.models import Event
-from webhooks.positions import current_horizon
 from webhooks.services.retention import KEPT
 
 MADE_UP: Final = "This is not a cursor of the feed. Leave `after` out to read from the installation on."
@@ -257,3 +257,35 @@ def _opened(sealed: bytes) -> bytes:
         except InvalidTag:
             continue
     raise InvalidTag
+
+
+# --- The numbers that order the feed -----------------------------------------------------------------
+
+# PostgreSQL: 64-bit transaction ids, which never repeat within a cluster. SQLite has one writer at a time, so a counter
+# does; what it wrote is committed before the next writer counts on.
+
+_AFTER_THE_LAST: Final = "(SELECT COALESCE(MAX(position), 0) + 1 FROM webhooks_event)"
+
+
+class Position(Func):
+    """The transaction that inserts the event."""
+
+    template = "pg_current_xact_id()::text::bigint"
+    arity = 0
+    output_field = BigIntegerField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> tuple[str, tuple[()]]:
+        return _AFTER_THE_LAST, ()
+
+
+class Horizon(Position):
+    """The oldest transaction that is still running, or the next one: the first position that can still get events."""
+
+    template = "pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+
+
+def current_horizon() -> int:
+    """The horizon now."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {_AFTER_THE_LAST if connection.vendor == 'sqlite' else Horizon.template}")
+        return int(cursor.fetchone()[0])

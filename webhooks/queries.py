@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+import orjson
 from django.db.models import (
     BooleanField,
     DateTimeField,
@@ -25,10 +26,10 @@ from django.db.models import (
 from django.db.models.functions import Cast, Coalesce
 
 from accounts.models import Business
-from common.db.compiled import AmongIds, Compiled, Param
+from common.db.compiled import AmongIds, Compiled, EachOfIds, Param
 from common.db.fields import HasItem
-from common.db.finders import get_or_not_found
-from common.db.samples import CountOfSome
+from common.db.long_lists import CountOfSome
+from common.db.rows import get_or_not_found
 from common.errors import Coded
 from common.times import to_the_minute
 from installations.models import Installation, InstallationQuerySet
@@ -36,7 +37,8 @@ from marketplace.models import App
 from stores.models import CustomerErasure
 from webhooks import catalogue, health
 from webhooks.enums import WAITING, DeliveryStatus, ErasureState, HeldReason
-from webhooks.models import Attempt, Delivery, Erasure, Webhook, WebhookQuerySet
+from webhooks.filters.judging import stopped_by
+from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook, WebhookQuerySet
 
 MANY: Final = 1000
 # Of a test store's app-defined webhook while the app has no Webhook URL and somebody listens. The name never resolves (RFC 6761), so
@@ -78,6 +80,31 @@ def events_of(webhook: Webhook, installation: Installation) -> list[str]:
 def events_of_app(installation: Installation) -> list[str]:
     """The events for the app-defined webhook: the app's `webhookEvents`, or all that the current scopes allow."""
     return installation.app.webhook_events or catalogue.allowed_by(installation.effective_scopes)
+
+
+def filter_of(webhook: Webhook, installation: Installation) -> str | None:
+    """The filter that decides which of these events the webhook gets, as JSON text. The app-defined one has the app's.
+
+    `installation` is the webhook's, read by `Installation.objects.with_app()`.
+    """
+    return installation.app.webhook_filter if webhook.is_app_defined else webhook.filter
+
+
+def stopped(webhooks: Iterable[Webhook], installation: Installation, event: Event) -> list[str]:
+    """For each of an installation's webhooks whose filter keeps an event from it: which condition, in a sentence."""
+    data = orjson.loads(event.data)
+    found = [
+        (webhook.url, stopped_by(filter_of(webhook, installation), event.type, data))
+        for webhook in webhooks
+        if event.type in events_of(webhook, installation)
+    ]
+    return [f"Not sent to {url}: its filter asks for {condition}." for url, condition in found if condition]
+
+
+def filtering(installation: Installation) -> list[Webhook]:
+    """The webhooks of an installation that events are recorded for, and that have a filter, oldest first."""
+    receiving = Webhook.objects.kept().receiving().filter(installation=installation).defer("secret")
+    return [each for each in receiving.order_by("id") if filter_of(each, installation) is not None]
 
 
 def may_learn_of(installation: Installation, event_type: str) -> bool:
@@ -233,11 +260,14 @@ class RepeatedUrl:
 def repeats(installations: Iterable[Installation]) -> list[RepeatedUrl]:
     """One statement. `installations` are read by `Installation.objects.with_app()`."""
     by_id = {installation.pk: installation for installation in installations}
+    active = _ACTIVE.rows(ids=list(by_id))
+    of_each = Counter([installation_id for installation_id, *_ in active])
     sent: dict[tuple[UUID, str], Counter[str]] = defaultdict(Counter)
-    for webhook in _ACTIVE.rows(ids=list(by_id)):
-        installation = by_id[webhook.installation_id]
-        url = installation.webhook_url if webhook.is_app_defined else webhook.url
-        sent[webhook.installation_id, url].update(events_of(webhook, installation))
+    for installation_id, url, events, is_app_defined in active:
+        if of_each[installation_id] > 1:
+            installation = by_id[installation_id]
+            where = installation.webhook_url if is_app_defined else url
+            sent[installation_id, where].update(events or events_of_app(installation))
     found = []
     for (installation_id, url), counts in sent.items():
         allowed = catalogue.allowed_by(by_id[installation_id].effective_scopes)
@@ -250,8 +280,8 @@ _ACTIVE: Final = Compiled(
     lambda: (
         Webhook.objects.kept()
         .filter(AmongIds("installation", "ids"), is_active=True)
-        .only("installation", "url", "events", "is_app_defined")
         .order_by("id")
+        .values_list("installation", "url", "events", "is_app_defined")
     ),
     prepared_as="webhooks_active",
 )
@@ -336,6 +366,16 @@ def erasure_story(installation: Installation) -> ErasureStory | None:
     return ErasureStory(erasure, list(attempts), waiting.aggregate(next=Min("due_at"))["next"])
 
 
+def of_app_in_order(app: Any, *, oldest_first: bool = False) -> QuerySet[Delivery]:
+    """An app's deliveries, the newest first, for a query that is planned once.
+
+    The range and the order are those of one index alone. By `app_id = …` PostgreSQL takes an app for a quarter of all rows where
+    there are four, and reads the newest of all apps instead (docs/decisions/0015).
+    """
+    order = ("-app_id", "id") if oldest_first else ("app_id", "-id")
+    return Delivery.objects.filter(app_id__gte=app, app_id__lte=app).order_by(*order)
+
+
 class DeliveryRow(NamedTuple):
     """A delivery as lists show it, with its webhook, its store, and what its last attempt came to."""
 
@@ -369,7 +409,7 @@ _SENDABLE: Final = Q(webhook__is_active=True, webhook__deleted_at=None, webhook_
 # Values alone: instances of a delivery, its webhook, its store and its attempt take four times as long.
 _ROWS: Final = Compiled(
     lambda: (
-        Delivery.objects.filter(AmongIds("id", "ids"))
+        Delivery.objects.filter(EachOfIds("id", "ids"))
         .annotate(
             last=FilteredRelation(
                 "attempts",

@@ -7,24 +7,17 @@ from typing import Any
 from django.dispatch import receiver
 
 from accounts.models import User
+from common.errors import ErrorDetail
+from installations import signals as installation_signals
 from installations.models import Installation
-from installations.signals import (
-    approval_begun,
-    approval_followed,
-    installation_changed,
-    installation_created,
-    installation_paused,
-    installation_removed,
-    installation_resumed,
-)
 from marketplace.models import App
-from marketplace.signals import app_suspended, app_updated, developer_left
+from marketplace.signals import app_suspended, app_updated, developer_left, fields_to_check
 from stores import signals as store_signals
-from stores.copies import Copies
-from stores.customers import Person
+from stores.customers import Copies, Person
 from stores.enums import OrderStatus, StockCrossing
 from stores.models import CustomerErasure, Order, Payment, Product, Review
 from webhooks.engine import listeners
+from webhooks.filters import rules
 from webhooks.messages import payloads
 from webhooks.services import customer_erasure, erasure
 from webhooks.services.app_defined import create_missing, follow_app
@@ -116,19 +109,24 @@ def on_customer_erased(
     customer_erasure.ask_apps(erasure=erasure, person=person, copies=copies, since=since, now=now)
 
 
-@receiver([installation_created, installation_changed])
+@receiver([installation_signals.installation_created, installation_signals.installation_changed])
 def on_installation(installation: Installation, now: datetime, **_: Any) -> None:
     follow_app(installations=[installation], now=now)
 
 
-@receiver(approval_begun)
+@receiver(installation_signals.approval_begun)
 def on_approval_begun(app: App, now: datetime, **_: Any) -> None:
     create_missing(app=app, now=now)
 
 
-@receiver(approval_followed)
+@receiver(installation_signals.approval_followed)
 def on_approval_followed(installations: Sequence[Installation], now: datetime, **_: Any) -> None:
     follow_app(installations=installations, now=now)
+
+
+@receiver(fields_to_check)
+def on_fields_to_check(webhook_events: Sequence[str], webhook_filter: Any, **_: Any) -> list[ErrorDetail]:
+    return rules.problems_of(webhook_filter, webhook_events, "webhook_filter")
 
 
 @receiver(app_updated)
@@ -146,23 +144,23 @@ def on_app_suspended(app: App, now: datetime, **_: Any) -> None:
     cancel_all(app=app, now=now)
 
 
-@receiver(installation_paused)
+@receiver(installation_signals.installation_paused)
 def on_installation_paused(installation: Installation, now: datetime, **_: Any) -> None:
     hold_paused(installation=installation, now=now)
 
 
-@receiver(installation_resumed)
+@receiver(installation_signals.installation_resumed)
 def on_installation_resumed(installation: Installation, now: datetime, **_: Any) -> None:
     send_paused(installation=installation, now=now)
 
 
-@receiver(installation_removed)
+@receiver(installation_signals.installation_removed)
 def on_installation_removed(installation: Installation, now: datetime, **_: Any) -> None:
     end_webhooks(installation=installation, now=now)
     erasure.schedule(installation=installation, now=now)
 
 
-@receiver(installation_created)
+@receiver(installation_signals.installation_created)
 def on_installation_created(installation: Installation, now: datetime, **_: Any) -> None:
     erasure.cancel(app=installation.app, business=installation.business, now=now)
 

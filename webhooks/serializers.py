@@ -2,21 +2,28 @@
 
 from datetime import timedelta
 from functools import partial
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
+import orjson
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.fields import empty
+from rest_framework.utils.html import is_html_input
 
 from common.http.exchanges import ErrorClass
-from common.rest.fields import Boolean, Choice, Integer, Moment, StringList, Text
+from common.rest.fields import Boolean, Choice, Described, Identifier, Integer, Moment, StringList, Text
 from common.times import iso, iso_or_none
 from installations.models import Installation
 from stores.serializers import Count
 from webhooks import catalogue
 from webhooks.catalogue import EVENTS, SUBSCRIBABLE
 from webhooks.enums import WAITING, DeliveryStatus
+from webhooks.filters import rules
+from webhooks.filters.fields import FIELD, MAX_FIELD
 from webhooks.messages import message
 from webhooks.models import Attempt, Delivery, Webhook
-from webhooks.queries import events_of, may_read_payload
+from webhooks.queries import events_of, filter_of, may_read_payload
 
 WebhookId = partial(Text, "The webhook.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a06")
 DeliveryId = partial(Text, "The value of X-Service-Event-Id.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a08")
@@ -27,10 +34,95 @@ Duration = partial(Integer, "How long it took, in milliseconds.", 31, min_value=
 Failure = partial(Choice, get_args(ErrorClass), "How it failed; null for a success.", allow_null=True)
 
 
+@extend_schema_field(OpenApiTypes.ANY)
+class AnyValue(Described):
+    """Text, a number, true or false, or a list of these."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return data
+
+
+class FilterConditionSerializer(serializers.Serializer):
+    field = Text(
+        "A field of the data: names joined by dots, with [] behind an array's name.",
+        "amount",
+        max_length=MAX_FIELD,
+        schema={"pattern": f"^{FIELD.pattern}$"},
+    )
+    op = Choice(rules.OPS, "How the field and the value are compared.", "gte")
+    value = AnyValue(
+        "What it is compared with: a list for in, true or false for exists, which may leave it out.",
+        100,
+        required=False,
+        schema={
+            "type": ["string", "number", "boolean", "array"],
+            "maxLength": rules.MAX_TEXT,
+            "items": {"type": ["string", "number", "boolean"], "maxLength": rules.MAX_TEXT},
+            "minItems": 1,
+            "maxItems": rules.MOST_VALUES,
+        },
+    )
+
+    schema: Final = {"additionalProperties": False}
+
+
+class WebhookFilterSerializer(serializers.Serializer):
+    """Only its form as an object is checked here: `webhooks.filters.rules` also has to know the events."""
+
+    default_error_messages = {"invalid": "Must be an object, or null for no filter."}
+
+    all: Any = serializers.ListSerializer(
+        child=FilterConditionSerializer(),
+        required=False,
+        allow_empty=False,
+        max_length=rules.MOST,
+        help_text="All of these must hold.",
+    )
+    any: Any = serializers.ListSerializer(
+        child=FilterConditionSerializer(),
+        required=False,
+        allow_empty=False,
+        max_length=rules.MOST,
+        help_text="One of these must hold.",
+    )
+    changed = StringList(
+        "One of these fields has changed. Events without changedFields pass.",
+        ["price"],
+        required=False,
+        child=Identifier(max_length=MAX_FIELD),
+        max_length=rules.MOST,
+        schema={"minItems": 1},
+    )
+
+    schema: Final = {"additionalProperties": False, "minProperties": 1, "not": {"required": ["all", "any"]}}
+
+    def get_value(self, dictionary: Any) -> Any:
+        """In a form it is JSON text."""
+        if not is_html_input(dictionary):
+            return super().get_value(dictionary)
+        text = dictionary.get(self.field_name, empty)
+        try:
+            return text if text is empty else orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return text
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, dict):
+            self.fail("invalid")
+        return data
+
+    def to_representation(self, instance: Any) -> Any:
+        """Of the text that is stored."""
+        return orjson.loads(instance)
+
+
 class WebhookSerializer(serializers.Serializer):
     id = WebhookId()
     url = Text("The URL that deliveries go to.", "https://app.example.com/events")
     events = StringList("The events it is registered for.", ["order.created"], among=SUBSCRIBABLE)
+    filter = WebhookFilterSerializer(
+        allow_null=True, help_text="Which of these events are delivered; null: all."
+    )
     description = Text("The app's own name for it.", "Order bell", allow_null=True)
     isActive = Boolean("Whether deliveries are sent to it.", True)
     isAppDefined = Boolean("Whether it was created for the app's Webhook URL.", False)
@@ -49,11 +141,12 @@ def webhook_payload(webhook: Webhook, installation: Installation) -> dict[str, A
 
     `installation` is the webhook's, read by `Installation.objects.with_app()`.
     """
-    events = events_of(webhook, installation)
+    events, filter_text = events_of(webhook, installation), filter_of(webhook, installation)
     return {
         "id": str(webhook.id),
         "url": webhook.url,
         "events": events,
+        "filter": filter_text and orjson.loads(filter_text),
         "description": webhook.description or None,
         "isActive": webhook.is_active,
         "isAppDefined": webhook.is_app_defined,

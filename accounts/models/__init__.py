@@ -1,8 +1,16 @@
-from accounts.models.credentials import DeveloperToken, DeviceGrant, Session, SignIn, WrongCode
+from accounts.models.credentials import DeveloperToken, DeviceGrant, SecurityEvent, Session, SignIn, WrongCode
 from accounts.models.mails import Mail
-from accounts.models.people import Business, BusinessQuerySet, User, UserManager, normalize_email
-from accounts.models.security_log import SecurityEvent
-from accounts.models.staff import LASTS, Invitable, InvitableQuerySet, Staff
+from accounts.models.people import (
+    LASTS,
+    Business,
+    BusinessQuerySet,
+    Invitable,
+    InvitableQuerySet,
+    Staff,
+    User,
+    UserManager,
+    normalize_email,
+)
 
 __all__ = [
     "LASTS",

@@ -1,4 +1,6 @@
-"""What keeps people signed in. Only digests of secrets are stored, so a copy of the database can't be used to sign in."""
+"""What keeps people signed in, and what has happened to their accounts and apps. Only digests of secrets are stored, so a copy of the
+database can't be used to sign in. The log can't be changed.
+"""
 
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Final
@@ -7,11 +9,11 @@ from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.base_session import AbstractBaseSession, BaseSessionManager
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 from django.utils.module_loading import import_string
 from django.utils.timezone import now
 
-from accounts.enums import TokenRight
+from accounts.enums import SecurityEventKind, TokenRight
 from accounts.models.people import User
 from common.ids import new_id
 
@@ -158,3 +160,56 @@ class WrongCode(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id} at {self.at:%Y-%m-%d %H:%M}"
+
+
+# --- What has happened -------------------------------------------------------------------------------
+
+
+class SecurityEventQuerySet(models.QuerySet["SecurityEvent"]):
+    def concerning(self, user: User) -> "SecurityEventQuerySet":
+        """What happened to this person, and what this person did to others."""
+        return self.filter(Q(user=user) | Q(actor=user))
+
+    def with_people(self, field: str) -> "SecurityEventQuerySet":
+        """Add `user_is` and `actor_is`, this field of each. A join would lose the rows of people who are gone."""
+        people = {
+            f"{role}_is": Subquery(User.objects.filter(pk=OuterRef(f"{role}_id")).values(field))
+            for role in ("user", "actor")
+        }
+        return self.annotate(**people)
+
+
+class SecurityEvent(models.Model):
+    """A line of a person's security log. Written by `services.security_log`.
+
+    Triggers in the database refuse to change a row, and to remove one that is less than a year old
+    (`accounts.migrations`, `append_only`). So people are kept as ids without a constraint, and rows outlive accounts.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    at = models.DateTimeField(default=now)
+    kind = models.CharField(
+        max_length=40
+    )  # of SecurityEventKind; without choices, so that a new one needs no migration
+    user = models.ForeignKey(User, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+")
+    actor = models.ForeignKey(
+        User, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
+    )
+    about = models.CharField(max_length=300, blank=True)  # "Order Bell on Harbour Bakery"
+    device = models.CharField(max_length=300, blank=True)
+    network = models.CharField(max_length=64, blank=True)
+
+    objects = SecurityEventQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["user", "-id"], name="security_event_of_user"),
+            models.Index(fields=["actor", "-id"], name="security_event_by_actor"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.title}"
+
+    @property
+    def title(self) -> str:
+        return SecurityEventKind(self.kind).label

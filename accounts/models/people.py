@@ -1,6 +1,7 @@
-"""People and the businesses they own."""
+"""People and the businesses they own; and people with roles beside an owner, with what those of an app and of a store have in common."""
 
-from typing import Any, ClassVar
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Final, Self, TypeVar
 from unicodedata import normalize
 from uuid import UUID
 
@@ -9,9 +10,10 @@ from django.contrib.auth.models import PermissionsMixin
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db import models
+from django.utils import timezone
 from django.utils.timezone import now
 
-from accounts.enums import Role
+from accounts.enums import Role, StoreRole
 from accounts.validators import validate_currency, validate_locale, validate_timezone
 from common import lengths
 from common.contacts import kept_email_key
@@ -232,3 +234,71 @@ class Business(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+# --- People beside an owner --------------------------------------------------------------------------
+
+LASTS: Final = timedelta(days=7)  # an invitation, and an offer to transfer an app
+
+
+Row = TypeVar("Row", bound="Invitable")
+
+
+class InvitableQuerySet(models.QuerySet[Row]):
+    def active(self) -> Self:
+        return self.filter(user__isnull=False)
+
+    def standing(self, now: datetime) -> Self:
+        """People, and invitations that can still be accepted."""
+        return self.filter(models.Q(user__isnull=False) | models.Q(since__gt=now - LASTS))
+
+
+class Invitable(models.Model):
+    """A person's role; or an invitation for `email`, while there is no `user`. `since` is when it was accepted, or sent."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    user = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    email = models.CharField(max_length=254, blank=True)
+    invited_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    since = models.DateTimeField(default=timezone.now)
+
+    role: str  # a column of the models, with the roles that the thing has
+
+    objects = InvitableQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+    @property
+    def address(self) -> str:
+        return self.user.email if self.user else self.email
+
+    @property
+    def expires_at(self) -> datetime:
+        """Of an invitation."""
+        return self.since + LASTS
+
+
+class Staff(Invitable):
+    """A person's role in a merchant's store, or an invitation to it.
+
+    The owner has no row: that is `Business.owner`, so there is always exactly one. Only `accounts.services.staff` changes it.
+    """
+
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="staff")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="staff_of")
+    role = models.CharField(
+        max_length=10, choices=[(each.value, each.label) for each in StoreRole if each != StoreRole.OWNER]
+    )
+
+    class Meta:
+        verbose_name_plural = "staff"
+        constraints = [
+            models.UniqueConstraint(fields=["business", "user"], name="staff_once"),
+            models.UniqueConstraint(
+                fields=["business", "email"], condition=models.Q(user=None), name="staff_invited_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.user_id or self.email}"

@@ -12,6 +12,7 @@ from django.utils.http import urlencode
 from accounts.enums import SELF_REGISTERED, SecurityEventKind
 from accounts.models import Mail, User
 from accounts.services import outbox, security_log
+from accounts.services.outbox import no_passwords
 from accounts.sign_in.limits import UnaskedMail
 from common.errors import NotAllowed
 from common.mails.letters import Letter, letter
@@ -79,7 +80,7 @@ def _write_confirmation(mail: Mail) -> Letter | None:
     if next_url := outbox.facts_of(mail)["next_url"]:
         link += "?" + urlencode({"next": next_url})
     return letter(
-        subject="Confirm your e-mail address for Extension Platform",
+        subject=f"Confirm your e-mail address for {settings.PLATFORM_NAME}",
         to=user.email,
         template="accounts/mail/confirm.txt",
         context={"base_url": settings.BASE_URL, "link": link},
@@ -97,8 +98,8 @@ def _write_account_exists(mail: Mail) -> Letter | None:
     if user is None or not user.is_active:
         return None
     return letter(
-        subject="You already have an account at Extension Platform",
+        subject=f"You already have an account at {settings.PLATFORM_NAME}",
         to=user.email,
         template="accounts/mail/account_exists.txt",
-        context={"base_url": settings.BASE_URL},
+        context={"base_url": settings.BASE_URL} | no_passwords(),
     )

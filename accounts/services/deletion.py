@@ -2,7 +2,7 @@
 
 One transaction ends everything by which the person can act and empties the rows that say who it was. Rows that others
 refer to, such as the history of an installation, keep their reference to an empty person. The store's records are
-removed by a worker afterwards (`stores.services.removal`).
+removed by a worker afterwards (`stores.services.customer_erasure`).
 
 Locks are acquired in the order authorization codes, apps, businesses, person.
 """
@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -21,8 +22,7 @@ from django.utils import timezone
 from accounts.enums import SELF_REGISTERED, SecurityEventKind
 from accounts.models import Business, DeveloperToken, DeviceGrant, Session, SignIn, User, WrongCode
 from accounts.services import security_log
-from accounts.services.outbox import forget_person
-from accounts.services.security_mails import mail_later
+from accounts.services.outbox import forget_person, mail_later
 from accounts.services.staff import STAFF
 from accounts.signals import account_deleted, account_deletion_asked
 from common.errors import Conflict
@@ -31,8 +31,14 @@ from common.rest.idempotency import forget, owner_of
 NAME: Final = "Deleted account"
 STORE_NAME: Final = "Deleted store"
 # What signs a person in. A password reset ends or weakens each of these, too (`services.passwords`).
-SIGN_INS: Final[tuple[Any, ...]] = (Session, SignIn, DeveloperToken, DeviceGrant, Authenticator)
-SUBJECT: Final = "Your account at Extension Platform is deleted"
+SIGN_INS: Final[tuple[Any, ...]] = (
+    Session,
+    SignIn,
+    DeveloperToken,
+    DeviceGrant,
+    Authenticator,
+    SocialAccount,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,8 @@ def delete_account(*, user: User, now: datetime | None = None) -> None:
         raise Conflict("This account is deleted already.")
     forget_person(person.email, person.pending_email)
     facts = {"base_url": settings.BASE_URL}
-    mail_later(subject=SUBJECT, template="accounts/mail/account_deleted.txt", context=facts, to=person.email)
+    subject = f"Your account at {settings.PLATFORM_NAME} is deleted"
+    mail_later(subject=subject, template="accounts/mail/account_deleted.txt", context=facts, to=person.email)
     _end_sign_ins(person)
     forget(owner_of("person", person.pk))
     _empty(person, now)

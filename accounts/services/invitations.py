@@ -8,7 +8,7 @@ from accounts.models import User
 from common.contacts import NotAContact, email_key, kept_email_key
 from common.errors import Invalid, NotFound, TooManyRequests
 from common.times import duration
-from common.web.limits.rate_limits import consume
+from common.web.limits import consume
 
 # How many a person may send. How many mails one address gets is limited for all people together (`sign_in.limits.may_mail`).
 A_MINUTE: Final = 10

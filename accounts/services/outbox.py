@@ -1,4 +1,5 @@
-"""Writes the rows of mails, in the transaction of what they are about. `accounts.services.sender` sends them.
+"""Writes the rows of mails, in the transaction of what they are about, and knows which mails each person wants. Mails about an
+account itself are always sent. `accounts.services.sender` sends them all.
 
 A mail that may be of no use any more later, that holds a secret, or whose writing would tell whether there is an account, is
 written when it is sent:
@@ -12,22 +13,25 @@ All others are written at once, by `post` or `post_each`.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
-from accounts.enums import MailKind
-from accounts.mail_choices import wants_mail
+from accounts.enums import Frequency, MailKind, Role, StoreNotice
 from accounts.models import Mail, User
 from accounts.sign_in.limits import UnaskedMail
+from accounts.sign_in.origins import Origin, device_name
+from accounts.sign_in.provider import label
 from common.contacts import kept_email_key
 from common.db.rows import for_each
-from common.mails.letters import Letter
+from common.mails.letters import Letter, letter
 from common.processes.background import enqueue_after_commit
 
 KICK_EXPIRES: Final = 10.0  # seconds, as often as the scheduler starts the sender
@@ -123,3 +127,87 @@ def _insert(mails: list[Mail]) -> None:
         return
     Mail.objects.bulk_create(mails, ignore_conflicts=True)
     enqueue_after_commit("accounts.tasks.send_mails", expires=KICK_EXPIRES)
+
+
+# --- Which mails each person wants -------------------------------------------------------------------
+
+MAILS: Final = {
+    Role.DEVELOPER: (
+        MailKind.FAILING_WEBHOOKS,
+        MailKind.REVIEW_DECISIONS,
+        MailKind.CHECKS,
+        MailKind.RELEASES,
+    ),
+    Role.MERCHANT: (MailKind.PERMISSION_QUESTIONS, MailKind.FAILING_APPS, MailKind.ERASURES),
+}
+# An order waits for the merchant. Goods are ordered by the day, and a review asks for nothing.
+FREQUENCIES: Final = {
+    StoreNotice.NEW_ORDERS: Frequency.EACH,
+    StoreNotice.LOW_STOCK: Frequency.DAILY,
+    StoreNotice.NEW_REVIEWS: Frequency.OFF,
+}
+# The kinds that somebody gets whose role in the store is ORDERS.
+OF_ORDERS: Final = (StoreNotice.NEW_ORDERS, StoreNotice.NEW_REVIEWS)
+
+
+def mails_of(user: User) -> list[MailKind]:
+    """The notices that this person may choose."""
+    return list(MAILS.get(Role(user.role), ()))
+
+
+def wants_mail(user: User, kind: MailKind) -> bool:
+    return user.is_active and kind not in user.muted_mails
+
+
+def choose_mails(*, user: User, wanted: Iterable[str]) -> None:
+    chosen: Any = set(wanted)
+    user.muted_mails = [kind.value for kind in mails_of(user) if kind not in chosen]
+    user.save(update_fields=["muted_mails"])
+
+
+def frequency_of(user: User, notice: StoreNotice) -> Frequency:
+    """How often the person wants mails of this kind."""
+    return Frequency(user.store_notices.get(notice, FREQUENCIES[notice])) if user.is_active else Frequency.OFF
+
+
+def choose_frequencies(*, user: User, chosen: Mapping[StoreNotice, Frequency]) -> None:
+    user.store_notices = user.store_notices | {kind.value: often.value for kind, often in chosen.items()}
+    user.save(update_fields=["store_notices"])
+
+
+# --- Mails about an account, its apps and its stores -------------------------------------------------
+
+
+def mail_security_change(*, user: User, change: str, address: str = "", device: str = "") -> None:
+    """Have a worker mail the sentence `change` to its person. `address` and `device` are where the change came from."""
+    facts = {
+        "change": change,
+        "base_url": settings.BASE_URL,
+        "at": timezone.now(),
+        "address": address,
+        "device": device,
+    }
+    subject = f"The security of your account at {settings.PLATFORM_NAME} has changed"
+    mail_later(subject=subject, template="accounts/mail/security_change.txt", context=facts, to=user.email)
+
+
+def mail_wrong_codes(*, user: User, count: int, origin: Origin) -> None:
+    """Have a worker tell a person that wrong codes followed the right password."""
+    facts = {
+        "count": count,
+        "base_url": settings.BASE_URL,
+        "at": timezone.now(),
+        "address": origin.network,
+        "device": device_name(origin.device),
+    }
+    subject = f"Wrong codes were entered for your account at {settings.PLATFORM_NAME}"
+    mail_later(subject=subject, template="accounts/mail/wrong_codes.txt", context=facts, to=user.email)
+
+
+def mail_later(*, subject: str, template: str, context: dict[str, Any], to: str) -> None:
+    post(letter(subject=subject, to=to, template=template, context=context | no_passwords()), kind="account")
+
+
+def no_passwords() -> dict[str, Any]:
+    """What mails say where people sign in by the operator's identity provider alone."""
+    return {} if settings.PASSWORD_SIGN_IN else {"no_passwords": True, "label": label()}

@@ -1,15 +1,17 @@
-"""Registering a person together with the business that the role comes with."""
+"""Registering a person together with the business that the role comes with. An administrator makes reviewers (contract section 1)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
+from django.contrib.auth.models import Group
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.enums import SELF_REGISTERED, Role, SecurityEventKind
@@ -17,7 +19,7 @@ from accounts.models import Business, User, normalize_email
 from accounts.public_names import check_public_name
 from accounts.services import security_log
 from accounts.services.businesses import create_business
-from accounts.services.confirmation import mail_confirmation
+from accounts.services.confirmation import confirm, mail_confirmation
 from common.errors import Conflict, ErrorDetail, Invalid, field_problems
 
 USER_FIELDS = {"email": "email", "name": "name"}
@@ -73,10 +75,31 @@ def register_without_store(*, email: str, password: str, name: str, now: datetim
     return user
 
 
+def register_without_password(*, email: str, name: str, role: str, now: datetime | None = None) -> User:
+    """Create the account of a person whose address is confirmed already. A developer gets a sandbox, a merchant no store.
+
+    Raises like `register`.
+    """
+    now = now or timezone.now()
+    user = User(email=normalize_email(email), name=name.strip(), role=role, date_joined=now)
+    sandbox = _first_business(user, "", "", "", "USD", "UTC") if role == Role.DEVELOPER else None
+    _check(user, sandbox)
+    if User.objects.with_email(user.email):
+        raise Conflict(TAKEN, code="account_exists")
+    user.set_unusable_password()
+    with transaction.atomic():
+        _insert(user)
+        security_log.record(user_id=user.pk, kind=SecurityEventKind.REGISTERED)
+        confirm(user=user)
+        if sandbox:
+            _opened(user, sandbox, now)
+    return user
+
+
 def _save(
     user: User, password: str, business: Business | None, next_url: str, now: datetime
 ) -> Business | None:
-    _check(user, password, business)
+    _check(user, business, _password_problems(password, user))
     if User.objects.with_email(user.email):
         raise Conflict(TAKEN, code="account_exists")
     user.set_password(password)  # slow on purpose, so not while a transaction holds locks
@@ -126,9 +149,9 @@ def _first_business(user: User, name: str, kind: str, address: str, currency: st
     )
 
 
-def _check(user: User, password: str, business: Business | None) -> None:
+def _check(user: User, business: Business | None, of_password: Sequence[ErrorDetail] = ()) -> None:
     problems = field_problems(user, USER_FIELDS)
-    problems += _password_problems(password, user)
+    problems += of_password
     if user.role not in SELF_REGISTERED:
         problems.append({"field": "role", "message": f"Must be one of: {', '.join(SELF_REGISTERED)}."})
     names = {"name": user.name}
@@ -165,3 +188,19 @@ def _insert(user: User) -> None:
             user.save(force_insert=True)
     except IntegrityError as error:
         raise Conflict(TAKEN, code="account_exists") from error
+
+
+GROUP: Final = "Reviewers"
+
+
+@transaction.atomic
+def create_reviewer(*, email: str, name: str, password: str | None = None) -> User:
+    """A person who may review apps, and nothing else in the administration. Without a password, signing in isn't possible."""
+    reviewer = User.objects.create_user(email, password, name=name, role=Role.REVIEWER, is_staff=True)
+    reviewer.groups.add(reviewer_group())
+    return reviewer
+
+
+def reviewer_group(*, using: str = DEFAULT_DB_ALIAS) -> Group:
+    """The group that reviewers belong to. `developers.review` gives it its rights."""
+    return Group.objects.using(using).get_or_create(name=GROUP)[0]

@@ -23,7 +23,7 @@ from accounts.enums import Role, SecurityEventKind
 from accounts.models import LASTS, Invitable, InvitableQuerySet, Mail, User, normalize_email
 from accounts.services import confirmation, invitations, outbox, security_log
 from accounts.sign_in.limits import UnaskedMail
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import Conflict, Invalid, NotAllowed, NotFound
 from common.ids import parse_id
 from common.mails.letters import Letter, letter
@@ -238,7 +238,7 @@ class Roster(Generic[Thing, Row]):
             return None
         name = self.thing_of(row).name
         return letter(
-            subject=f"Invitation to {name} on Extension Platform",
+            subject=f"Invitation to {name} on {settings.PLATFORM_NAME}",
             to=row.email,
             template="accounts/mail/invitation.txt",
             context={

@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.enums import SecurityEventKind
 from accounts.models import User, WrongCode
 from accounts.services import security_log
-from accounts.services.security_mails import mail_security_change, mail_wrong_codes
+from accounts.services.outbox import mail_security_change, mail_wrong_codes
 from accounts.sign_in.origins import NOWHERE, Origin
 from common.errors import TooManyRequests
 

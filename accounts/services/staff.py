@@ -11,8 +11,8 @@ from accounts.access import require_role, role_in
 from accounts.enums import Role, StoreRole
 from accounts.models import Business, Staff, User
 from accounts.services.confirmation import must_confirm
+from accounts.services.outbox import mail_later
 from accounts.services.roster import RoleWords, Roster, RosterChange
-from accounts.services.security_mails import mail_later
 from common.errors import NotAllowed
 
 _SAID: Final = {

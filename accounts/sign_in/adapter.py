@@ -17,12 +17,13 @@ from django.urls import reverse
 
 from accounts.models import User
 from accounts.services import confirmation
-from accounts.services.security_mails import mail_security_change
+from accounts.services.outbox import mail_security_change
 from accounts.sign_in import limits
+from accounts.sign_in.provider import label, passwords_for
 from accounts.sign_in.step_up import proved_recently
 from common.db.fields import decrypt, encrypt
-from common.web.limits.client_address import client_address
-from common.web.own_pages import is_own_page
+from common.web.client_address import client_address
+from common.web.requests import is_own_page
 
 WRONG_CREDENTIALS = "Wrong e-mail address or password."
 
@@ -117,10 +118,18 @@ class AccountAdapter(DefaultAccountAdapter):
         return not proved_recently(self.request)
 
     def get_reauthentication_methods(self, user: User) -> list[dict[str, str]]:
-        """Ways to prove again who one is. People with a second factor use that, and not the password."""
+        """Ways to prove again who one is. People with a second factor use that, and not the password. Those with neither use the
+        operator's identity provider."""
         methods: list[dict[str, str]] = super().get_reauthentication_methods(user)
         second = [method for method in methods if method["id"] != "reauthenticate"]
-        return second or methods
+        if second or not user.is_authenticated or (methods and passwords_for(user)):
+            return second or methods
+        by_provider = {
+            "id": "provider",
+            "description": f"Use {label()}",
+            "url": reverse("prove_by_provider"),
+        }
+        return [by_provider] if settings.IDENTITY_PROVIDER else []
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("mfa_index")
@@ -149,7 +158,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
         """Passkeys belong to the platform's domain."""
-        return {"id": passkey_domain() or "", "name": "Extension Platform"}
+        return {"id": passkey_domain() or "", "name": settings.PLATFORM_NAME}
 
     def generate_authenticator_name(self, user: User, type: str) -> str:  # noqa: A002  the library's name
         return f"Passkey {Authenticator.objects.filter(user=user, type=type).count() + 1}"

@@ -14,15 +14,8 @@ from django.http import HttpRequest
 from common.contacts import kept_email_key
 from common.errors import TooManyRequests
 from common.observability.metrics import MAILS
-from common.web.limits.auth_limits import (
-    forget_failures,
-    limit_attempts,
-    limit_by_address,
-    limit_failures,
-    limit_in,
-    undo_attempt,
-)
-from common.web.limits.client_address import client_subnet
+from common.web import limits
+from common.web.client_address import client_subnet
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +30,7 @@ class UnaskedMail(StrEnum):
     ACCOUNT_EXISTS = "account-exists"
     PASSWORD_RESET = "password-reset"  # noqa: S105
     CONFIRMATION = "confirmation"
+    CONNECTION = "connection"
     INVITATION = "invitation"
     ORDER = "order"
 
@@ -49,29 +43,29 @@ ORDER_MAILS_A_DAY: Final = 500
 
 
 def registration(request: HttpRequest) -> None:
-    limit_by_address(request, "register")
+    limits.limit_by_address(request, "register")
 
 
 def sign_in_from_address(request: HttpRequest) -> None:
-    limit_attempts(request, "sign-in")
+    limits.limit_attempts(request, "sign-in")
     request.sign_in_was_counted = True  # type: ignore[attr-defined]
 
 
 def sign_in_to_account(request: HttpRequest, email: str) -> None:
     """Count a password or a second factor, whether there is such an account or not: the answer must not tell."""
-    limit_failures("sign-in-account", key=_who(request, email), per_window=PER_ACCOUNT)
+    limits.limit_failures("sign-in-account", key=_who(request, email), per_window=PER_ACCOUNT)
 
 
 def signed_in(request: HttpRequest, email: str) -> None:
     """Everything was right: the failures before it no longer count."""
-    forget_failures("sign-in-account", key=_who(request, email))
+    limits.forget_failures("sign-in-account", key=_who(request, email))
     if getattr(request, "sign_in_was_counted", False):  # it isn't where people are signed in as they register
-        undo_attempt(request, "sign-in")
+        limits.undo_attempt(request, "sign-in")
 
 
 def mail_request(request: HttpRequest) -> None:
     """Count a request for a link by mail, whatever the address."""
-    limit_by_address(request, "password-reset")
+    limits.limit_by_address(request, "password-reset")
 
 
 def may_mail(kind: UnaskedMail, email: str) -> bool:
@@ -86,7 +80,7 @@ def may_mail(kind: UnaskedMail, email: str) -> bool:
     )
     try:
         for seconds, most in windows:
-            limit_in(f"mail-{kind}-{seconds}", key=kept_email_key(email), most=most, seconds=seconds)
+            limits.limit_in(f"mail-{kind}-{seconds}", key=kept_email_key(email), most=most, seconds=seconds)
     except TooManyRequests:
         MAILS.labels("limited").inc()
         log.info("A mail of the kind %s was not sent: its address has had enough.", kind)

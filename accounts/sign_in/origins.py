@@ -6,7 +6,7 @@ from typing import NamedTuple
 from django.http import HttpRequest
 from ua_parser import parse
 
-from common.web.limits.client_address import client_subnet
+from common.web.client_address import client_subnet
 
 
 class Origin(NamedTuple):

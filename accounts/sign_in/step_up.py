@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from allauth.account import app_settings
 from allauth.account.adapter import get_adapter
@@ -16,8 +16,10 @@ from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import resolve
+from django.urls import resolve, reverse
 from django.utils.http import urlencode
+
+BY_PROVIDER: Final = "socialaccount"  # as the library calls a sign-in by a provider
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
@@ -34,6 +36,8 @@ def step_up(view: View) -> View:
     def asking(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         # The library takes a form up again in the request that brought the proof, which is still matched to the page of that.
         request.resolver_match = resolve(request.path_info)
+        if request.method == "POST" and _is_on(request) and needs_proof(request):
+            return _ask(request)
         try:
             return required(request, *args, **kwargs)
         except ReauthenticationRequired:
@@ -53,14 +57,36 @@ def _ask(request: HttpRequest) -> HttpResponse:
     for name in [name for name in kept if name.startswith("password")]:
         del kept[name]
     request.POST = kept  # type: ignore[assignment]
-    page = get_adapter().get_reauthentication_methods(request.user)[0]["url"]
+    ways = get_adapter().get_reauthentication_methods(request.user)
+    page = ways[0]["url"] if ways else reverse("account_login")
     suspend_request(request, page)
     return redirect(f"{page}?{urlencode({REDIRECT_FIELD_NAME: request.path})}")
 
 
+def fresh(view: View) -> View:
+    """A page of the library that asks for a proof by itself, but of people who have a password or a second factor only."""
+
+    @wraps(view)
+    def asking(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if needs_proof(request):
+            raise ReauthenticationRequired
+        return view(request, *args, **kwargs)
+
+    return cast(View, asking)
+
+
+def needs_proof(request: HttpRequest) -> bool:
+    """Whether somebody is signed in who hasn't proved recently who they are, and can. Without an identity provider the library asks
+    everybody who can."""
+    can = settings.IDENTITY_PROVIDER is not None and request.user.is_authenticated
+    return can and not proved_recently(request)
+
+
 def proved_recently(request: HttpRequest) -> bool:
-    """Whether the last sign-in, or the last answer to `step_up`, is recent."""
+    """Whether the last sign-in, or the last answer to `step_up`, is recent. An identity provider may have signed somebody in without
+    asking, so a sign-in by it is no proof, unless it was made to ask."""
     records: list[dict[str, Any]] = get_authentication_records(request, request.user)
+    records = [each for each in records if each["method"] != BY_PROVIDER or each.get("reauthenticated")]
     return bool(records) and time.time() - records[-1]["at"] < app_settings.REAUTHENTICATION_TIMEOUT
 
 

@@ -1,9 +1,11 @@
-"""The developer's JWT: an access token for an hour, and a refresh token that works once.
+"""The caller of the developer API (contract section 2), by developer token or JWT: an access token for an hour, and a refresh token
+that works once.
 
 Both tokens name their `SignIn`, carry nothing else about the person but the id, and end with the sign-in. All refresh tokens of a sign-in are one family: a used one that comes a second time has been
 copied, so the whole family ends (RFC 9700 section 4.14.2).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -13,14 +15,22 @@ import jwt
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
-from accounts.enums import SecurityEventKind
-from accounts.models import SignIn, User
+from accounts.enums import SecurityEventKind, TokenRight
+from accounts.models import DeveloperToken, SignIn, User
 from accounts.services import security_log
+from accounts.services.developer_tokens import usable_token
 from accounts.sign_in.origins import NOWHERE, Origin
-from common.errors import Unauthenticated
+from common.errors import NotAllowed, Unauthenticated
 from common.ids import new_id
+from common.secrets import DEVELOPER_TOKEN_PREFIX
+from common.web import requests
 
 Claims = dict[str, Any]
 
@@ -169,3 +179,58 @@ def _signed(kind: str, sign_in: SignIn, jti: str, now: datetime, until: datetime
         "sid": str(sign_in.pk),
     }
     return jwt.encode(claims, settings.SECRET_KEY, algorithm=ALGORITHM)
+
+
+# --- The caller of the developer API -----------------------------------------------------------------
+
+ADVICE = "Send the access token of /auth/login or a developer token"
+LACKS_RIGHT = (
+    "This developer token doesn't have the right “{right}”. Create one with it at {page}, or use the access token of "
+    "/auth/login."
+)
+
+
+class DeveloperAuthentication(BaseAuthentication):
+    """`Authorization: Bearer`, with an access token of /auth/login or a developer token; anything else is a 401.
+
+    `request.auth` becomes the `DeveloperToken`, or the text of the access token.
+    """
+
+    def authenticate(self, request: Request) -> tuple[User, DeveloperToken | str]:
+        token = requests.token_of(request.META.get("HTTP_AUTHORIZATION", ""))
+        if not token:
+            raise Unauthenticated(f"{ADVICE}: Authorization: Bearer <token>.", code="missing_token")
+        if token.startswith("fbat_"):
+            raise Unauthenticated(f"This is an app's access token. {ADVICE}.", code="wrong_kind_of_token")
+        if token.startswith(DEVELOPER_TOKEN_PREFIX):
+            found = usable_token(token)
+            return found.user, found
+        return read_access_token(token), token
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class IsDeveloper(BasePermission):
+    message = "Only developer accounts can use this API."
+    code = "wrong_role"
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return isinstance(request.user, User) and request.user.is_developer
+
+
+class HasTokenRight(BasePermission):
+    """Whether a developer token has the right that the view's `token_rights` name for the method, if they do.
+
+    A person's own sign-in has every right.
+    """
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        rights: Mapping[str, TokenRight] = getattr(view, "token_rights", {})
+        right = rights.get(request.method or "")
+        if right is None or not isinstance(request.auth, DeveloperToken) or right in request.auth.rights:
+            return True
+        raise NotAllowed(
+            LACKS_RIGHT.format(right=right.value, page=settings.BASE_URL + reverse("accounts:tokens")),
+            code="missing_token_right",
+        )

@@ -7,48 +7,45 @@ from allauth.mfa.webauthn import views as webauthn
 from django.urls import path, re_path, reverse_lazy
 
 from accounts.forms import AddAppForm
-from accounts.views.second_factor import (
-    AddPasskeyView,
-    PasskeySignInView,
-    ProveByCodeView,
-    ProveByPasskeyView,
-    ProveByPasswordView,
-    SecondStepView,
-    SecurityView,
-)
-from accounts.views.sign_in import (
-    PasswordChangeView,
-    PasswordResetFromKeyView,
-    PasswordResetView,
-    PasswordSetView,
-    RegisterView,
-    SignInView,
-)
+from accounts.sign_in.step_up import fresh
+from accounts.views import provider, sign_in
 
 urlpatterns = [
-    path("register/", RegisterView.as_view(), name="account_signup"),
-    path("login/", SignInView.as_view(), name="account_login"),
+    path("register/", sign_in.with_passwords(sign_in.RegisterView.as_view()), name="account_signup"),
+    path("login/", sign_in.SignInView.as_view(), name="account_login"),
     path("logout/", views.LogoutView.as_view(http_method_names=["post", "options"]), name="account_logout"),
-    path("password-reset/", PasswordResetView.as_view(), name="account_reset_password"),
+    path(
+        "password-reset/",
+        sign_in.with_passwords(sign_in.PasswordResetView.as_view()),
+        name="account_reset_password",
+    ),
     path(
         "password-reset/sent/",
-        views.PasswordResetDoneView.as_view(template_name="accounts/password_reset_done.html"),
+        sign_in.with_passwords(
+            views.PasswordResetDoneView.as_view(template_name="accounts/password_reset_done.html")
+        ),
         name="account_reset_password_done",
     ),
     path(
         "password-reset/complete/",
-        views.PasswordResetFromKeyDoneView.as_view(template_name="accounts/password_reset_complete.html"),
+        sign_in.with_passwords(
+            views.PasswordResetFromKeyDoneView.as_view(template_name="accounts/password_reset_complete.html")
+        ),
         name="account_reset_password_from_key_done",
     ),
     re_path(
         r"^password-reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
-        PasswordResetFromKeyView.as_view(),
+        sign_in.with_passwords(sign_in.PasswordResetFromKeyView.as_view()),
         name="account_reset_password_from_key",
     ),
-    path("password/", PasswordChangeView.as_view(), name="account_change_password"),
+    path(
+        "password/",
+        sign_in.for_own_password(sign_in.PasswordChangeView.as_view()),
+        name="account_change_password",
+    ),
     path(
         "password/set/",
-        PasswordSetView.as_view(),
+        sign_in.for_own_password(fresh(sign_in.PasswordSetView.as_view())),
         name="account_set_password",
     ),
     path(
@@ -61,16 +58,25 @@ urlpatterns = [
         views.ConfirmEmailView.as_view(template_name="accounts/confirm_email.html"),
         name="account_confirm_email",
     ),
-    path("login/second-step/", SecondStepView.as_view(), name="mfa_authenticate"),
-    path("login/passkey/", PasskeySignInView.as_view(), name="mfa_login_webauthn"),
-    path("prove/password/", ProveByPasswordView.as_view(), name="account_reauthenticate"),
-    path("prove/code/", ProveByCodeView.as_view(), name="mfa_reauthenticate"),
-    path("prove/passkey/", ProveByPasskeyView.as_view(), name="mfa_reauthenticate_webauthn"),
-    path("security/", SecurityView.as_view(), name="mfa_index"),
+    path("login/second-step/", sign_in.SecondStepView.as_view(), name="mfa_authenticate"),
+    path("login/passkey/", sign_in.PasskeySignInView.as_view(), name="mfa_login_webauthn"),
+    path("oidc/login/", provider.sign_in, name="openid_connect_login"),
+    path("oidc/login/callback/", provider.callback, name="openid_connect_callback"),
+    path(
+        "prove/password/",
+        sign_in.for_own_password(sign_in.ProveByPasswordView.as_view()),
+        name="account_reauthenticate",
+    ),
+    path("prove/provider/", provider.prove, name="prove_by_provider"),
+    path("prove/code/", sign_in.ProveByCodeView.as_view(), name="mfa_reauthenticate"),
+    path("prove/passkey/", sign_in.ProveByPasskeyView.as_view(), name="mfa_reauthenticate_webauthn"),
+    path("security/", sign_in.SecurityView.as_view(), name="mfa_index"),
     path(
         "security/app/",
-        totp.ActivateTOTPView.as_view(
-            form_class=AddAppForm, template_name="accounts/authenticator_app_add.html"
+        fresh(
+            totp.ActivateTOTPView.as_view(
+                form_class=AddAppForm, template_name="accounts/authenticator_app_add.html"
+            )
         ),
         name="mfa_activate_totp",
     ),
@@ -79,7 +85,7 @@ urlpatterns = [
         totp.DeactivateTOTPView.as_view(template_name="accounts/authenticator_app_remove.html"),
         name="mfa_deactivate_totp",
     ),
-    path("security/passkeys/add/", AddPasskeyView.as_view(), name="mfa_add_webauthn"),
+    path("security/passkeys/add/", fresh(sign_in.AddPasskeyView.as_view()), name="mfa_add_webauthn"),
     path(
         "security/passkeys/<int:pk>/remove/",
         webauthn.RemoveWebAuthnView.as_view(

@@ -9,8 +9,9 @@ from typing import Any, cast
 
 from allauth.account.utils import complete_signup
 from django import forms
+from django.conf import settings
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 
 from accounts.enums import Role
@@ -22,10 +23,9 @@ from accounts.sign_in import limits
 from common import lengths
 from common.errors import Conflict, Invalid, NotFound
 from common.places import Busy
-from common.web.forms.contacts import TypedEmailField
+from common.web.forms.fields import RadioLines, TypedEmailField
 from common.web.forms.kept import typed
 from common.web.forms.pages import add_service_errors, done, form_page, refuse, saved
-from common.web.forms.widgets import RadioLines
 
 NOT_FOUND = 404
 INVITATION = "accounts/invitation.html"
@@ -134,13 +134,19 @@ def look_or_accept(request: HttpRequest, pages: RosterPages, token: str) -> Http
         problem = {"problem": error.message, "elsewhere": label, "elsewhere_page": resolve_url(name)}
         return render(request, INVITATION, problem, status=NOT_FOUND)
     context = _context(request, pages, row, token)
-    if not request.user.is_authenticated and not User.objects.with_email(row.email):
+    if (
+        settings.PASSWORD_SIGN_IN
+        and not request.user.is_authenticated
+        and not User.objects.with_email(row.email)
+    ):
         context["form"] = InvitedForm()
     return render(request, INVITATION, context)
 
 
 def register_invited(request: HttpRequest, pages: RosterPages, token: str) -> HttpResponse:
-    """Registers the invited address, and leads back to the invitation."""
+    """Registers the invited address, and leads back to the invitation. A 404 where people have no passwords."""
+    if not settings.PASSWORD_SIGN_IN:
+        raise Http404
     page = resolve_url(pages.invitation, token)
     row = pages.roster.find_invitation(token)
     if request.user.is_authenticated:

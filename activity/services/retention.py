@@ -10,7 +10,7 @@ from django.utils import timezone
 from activity.models import ApiCall, DeprecatedUse, LogGap, ScopeUse, StoreScopeUse
 from common.db.partitions import remove_before
 from installations.models import Installation
-from stores.copies import Copies, blank
+from stores.customers import Copies, blank
 
 KEPT: Final = timedelta(days=7)
 USE_KEPT: Final = timedelta(days=30)

@@ -25,11 +25,9 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from appapi.enums import ExportResource, ExportStatus
-from appapi.models import Export
-from common.db.finders import get_or_not_found
+from appapi.models import Export, ExportResource, ExportStatus
 from common.db.leases import held, take_first
-from common.db.rows import for_each
+from common.db.rows import for_each, get_or_not_found
 from common.db.transactions import read_one_moment
 from common.errors import Conflict, NotAllowed
 from common.files import disks
@@ -39,10 +37,9 @@ from installations.authentication import refusal
 from installations.limits import EXPORTS_KEPT
 from installations.models import Installation
 from stores import queries
-from stores.copies import Copies
+from stores.customers import Copies
 from stores.serializers import PRODUCT_COLUMNS, order_payload, product_payload
-from webhooks.feed import Cursor
-from webhooks.positions import current_horizon
+from webhooks.feed import Cursor, current_horizon
 
 log = logging.getLogger(__name__)
 

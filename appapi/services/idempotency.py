@@ -18,7 +18,7 @@ from common.errors import ERROR_CODE_HEADER, error_body
 from common.rest import idempotency
 from common.rest.idempotency import owner_of
 from installations.models import Installation
-from stores.copies import Copies
+from stores.customers import Copies
 
 ERASED: Final = "The answer was erased with its customer."
 

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
 from accounts.models import Business
-from appapi import limits
+from appapi import middleware
 from appapi.middleware import call_of
 from common.db.outages import is_outage
 from common.errors import NotAllowed, NotFound, TooManyRequests
@@ -38,7 +38,7 @@ class AppApiView(KeyedView):
     before it reads from the database.
     """
 
-    requests_a_minute = limits.REQUESTS_A_MINUTE
+    requests_a_minute = middleware.REQUESTS_A_MINUTE
     authentication_classes = [TokenAuthentication]
     permission_classes = [RequiresScope]
     required_scope: str | dict[str, str | None] | None
@@ -102,7 +102,7 @@ class AppApiView(KeyedView):
         return query.page(default=self.page_default, maximum=self.page_maximum)
 
     def _count(self, request: Request, caller: Installation | None) -> None:
-        state = limits.count(request, caller)
+        state = middleware.count_request(request, caller)
         if not state.allowed:
             message = (
                 f"More than {state.limit} requests in a minute. Try again in {state.retry_after} seconds."

@@ -1,8 +1,9 @@
-"""Exports, and the file of one."""
+"""What apps read in bulk: exports with their files, and the feed of events."""
 
 import re
 from typing import Any
 
+import orjson
 from django.conf import settings
 from django.http import FileResponse, HttpResponseBase
 from django.urls import reverse
@@ -12,14 +13,17 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from appapi.enums import ExportResource, ExportStatus
-from appapi.models import Export
-from appapi.serializers import ExportBody, ExportId, ExportSerializer, RequestedExportSerializer
+from appapi import serializers
+from appapi.models import Export, ExportResource, ExportStatus
 from appapi.services.exports import SCOPES, export_of, files, request_export
 from appapi.views.base import AppApiView
 from common.errors import Coded, Gone, NotFound, RangeNotSatisfiable
 from common.rest.schema import problem
 from common.times import iso
+from installations.limits import EVENTS_A_PAGE
+from marketplace.scopes import SCOPE_OF_EVENT, in_order
+from webhooks.catalogue import SUBSCRIBABLE
+from webhooks.feed import FeedEvent, read_feed
 
 RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 PART = OpenApiParameter(
@@ -33,7 +37,7 @@ PART = OpenApiParameter(
 class ExportView(AppApiView):
     tag = "Exports"
     required_scope = None  # that of the list: `services.exports` requires it
-    path_fields = {"export_id": ExportId()}
+    path_fields = {"export_id": serializers.ExportId()}
 
     def export(self, export_id: str) -> Export:
         export = export_of(self.installation, export_id, now=timezone.now())
@@ -44,9 +48,9 @@ class ExportView(AppApiView):
 class ExportList(ExportView):
     @extend_schema(
         "createExport",
-        request=ExportBody,
+        request=serializers.ExportBody,
         responses={
-            202: OpenApiResponse(RequestedExportSerializer, "A worker makes the file."),
+            202: OpenApiResponse(serializers.RequestedExportSerializer, "A worker makes the file."),
             403: problem("The token lacks the scope of the list."),
             409: problem("Another export of this installation is being made."),
         },
@@ -56,14 +60,14 @@ class ExportList(ExportView):
 
         Needs the scope of the list. The file holds what the list would return, as it is at one moment.
         """
-        body = self.read(ExportBody)
+        body = self.read(serializers.ExportBody)
         export = request_export(installation=self.installation, resource=body["resource"])
         self.uses(SCOPES[body["resource"]])
         return Response({"id": str(export.pk), "status": export.status}, status=202)
 
 
 class ExportDetail(ExportView):
-    @extend_schema("getExport", responses=ExportSerializer)
+    @extend_schema("getExport", responses=serializers.ExportSerializer)
     def get(self, request: Request, export_id: str) -> Response:
         """Get an export.
 
@@ -161,3 +165,57 @@ class _Part:
         data: bytes = self.file.read(self.left if size < 0 else min(size, self.left))
         self.left -= len(data)
         return data
+
+
+# --- The feed of events ------------------------------------------------------------------------------
+
+
+class EventFeed(AppApiView):
+    tag = "Events"
+    required_scope = None
+    page_default, page_maximum = EVENTS_A_PAGE
+
+    @extend_schema(
+        "listEvents",
+        parameters=[serializers.FeedFilters],
+        responses={
+            200: serializers.FeedSerializer,
+            410: problem("The cursor is too old; `message` has the oldest one."),
+        },
+    )
+    def get(self, request: Request) -> Response:
+        """Read the feed of events.
+
+        The events that your scopes allow, oldest first, from the installation on, kept for 30 days. Nothing is ever added
+        before a cursor that you were given: keep `nextCursor`, and send it as `after` next time.
+        """
+        query = self.query()
+        types = query.names("type", SUBSCRIBABLE)
+        limit = query.limit(default=self.page_default, maximum=self.page_maximum)
+        query.check()
+        page = read_feed(
+            installation=self.installation,
+            after=query.values.get("after"),
+            types=types,
+            limit=limit,
+            now=timezone.now(),
+        )
+        self.uses(
+            *in_order(SCOPE_OF_EVENT[event.type] for event in page.events if event.type in SCOPE_OF_EVENT)
+        )
+        body = {
+            "data": list(map(event_payload, page.events, page.cursors())),
+            "nextCursor": str(page.next),
+            "hasMore": page.has_more,
+        }
+        return Response(body)
+
+
+def event_payload(event: FeedEvent, cursor: str) -> dict[str, object]:
+    return {
+        "id": str(event.id),
+        "event": event.type,
+        "timestamp": event.timestamp,
+        "data": orjson.Fragment(event.data),
+        "cursor": cursor,
+    }

@@ -19,18 +19,9 @@ from common.strangers import may_wait_for_strangers
 from common.web.pagination import page_body
 from installations.limits import ORDERS_A_PAGE
 from installations.models import Installation
-from stores import enums, queries
+from stores import enums, queries, serializers
 from stores.hookpoints import ask_payment_methods
 from stores.models import Order
-from stores.serializers import (
-    ORDER_COLUMNS,
-    OrderId,
-    OrderSerializer,
-    PaymentMethodsSerializer,
-    order_payload,
-    order_row_payload,
-    payment_methods_payload,
-)
 from stores.services.checkout import place_order
 from stores.services.history import Actor
 from stores.services.orders import change_order_status
@@ -45,7 +36,7 @@ def _actor(installation: Installation) -> Actor:
 
 class OrderView(AppApiView):
     tag = "Orders"
-    path_fields = {"order_id": OrderId()}
+    path_fields = {"order_id": serializers.OrderId()}
 
 
 @may_wait_for_strangers
@@ -54,7 +45,7 @@ class OrderList(AppApiView):
     required_scope = {"GET": "read_orders", "POST": "write_orders"}
     page_default, page_maximum = ORDERS_A_PAGE
 
-    @extend_schema("listOrders", parameters=[OrderFilters], responses=OrderSerializer(many=True))
+    @extend_schema("listOrders", parameters=[OrderFilters], responses=serializers.OrderSerializer(many=True))
     def get(self, request: Request) -> Response:
         """List orders."""
         query = self.query()
@@ -66,16 +57,16 @@ class OrderList(AppApiView):
         listing = queries.orders(
             self.business, status=status, created_after=after, created_before=before, updated_since=since
         )
-        rows, total = rows_of(listing, page, ORDER_COLUMNS)
+        rows, total = rows_of(listing, page, serializers.ORDER_COLUMNS)
         lines = queries.lines_of([row.id for row in rows])
-        data = [order_row_payload(row, lines[row.id]) for row in rows]
+        data = [serializers.order_row_payload(row, lines[row.id]) for row in rows]
         return Response(page_body(data, total=total, request=page))
 
     @extend_schema(
         "createOrder",
         request=OrderBody,
         responses={
-            201: OpenApiResponse(OrderSerializer, "The order, PENDING."),
+            201: OpenApiResponse(serializers.OrderSerializer, "The order, PENDING."),
             404: problem("There is no such product."),
             409: problem("A product is unavailable or out of stock."),
             422: problem("An app of the merchant refuses the order; `message` is its reason."),
@@ -104,10 +95,10 @@ class OrderList(AppApiView):
 class OrderDetail(OrderView):
     required_scope = "read_orders"
 
-    @extend_schema("getOrder", responses=OrderSerializer)
+    @extend_schema("getOrder", responses=serializers.OrderSerializer)
     def get(self, request: Request, order_id: str) -> Response:
         """Get an order."""
-        return Response(order_payload(queries.order_by_id(self.business, order_id)))
+        return Response(serializers.order_payload(queries.order_by_id(self.business, order_id)))
 
 
 class OrderStatusView(OrderView):
@@ -116,7 +107,10 @@ class OrderStatusView(OrderView):
     @extend_schema(
         "changeOrderStatus",
         request=StatusBody,
-        responses={200: OrderSerializer, 409: problem("The order can't go from its status to this one.")},
+        responses={
+            200: serializers.OrderSerializer,
+            409: problem("The order can't go from its status to this one."),
+        },
     )
     def patch(self, request: Request, order_id: str) -> Response:
         """Change an order's status.
@@ -127,7 +121,9 @@ class OrderStatusView(OrderView):
         status = self.read(StatusBody)["status"]
         order = queries.order_by_id(self.business, order_id)
         return Response(
-            order_payload(change_order_status(order=order, status=status, by=_actor(self.installation)))
+            serializers.order_payload(
+                change_order_status(order=order, status=status, by=_actor(self.installation))
+            )
         )
 
 
@@ -138,7 +134,7 @@ class OrderPayment(OrderView):
         "settlePayment",
         request=PaymentBody,
         responses={
-            200: OrderSerializer,
+            200: serializers.OrderSerializer,
             403: problem("The token lacks the scope `write_orders`; or the payment is not this app's."),
             409: problem("The payment has ended with another result."),
         },
@@ -156,7 +152,7 @@ class OrderPayment(OrderView):
             reference=body["reference"],
             by=_actor(self.installation),
         )
-        return Response(order_payload(payment.order))
+        return Response(serializers.order_payload(payment.order))
 
 
 @may_wait_for_strangers
@@ -164,13 +160,13 @@ class PaymentMethods(AppApiView):
     tag = "Orders"
     required_scope = "write_orders"
 
-    @extend_schema("listPaymentMethods", responses=PaymentMethodsSerializer)
+    @extend_schema("listPaymentMethods", responses=serializers.PaymentMethodsSerializer)
     def get(self, request: Request) -> Response:
         """List payment methods.
 
         The methods that the checkout would offer now: the built-in ones, then those of apps, which are called.
         """
-        return Response(payment_methods_payload(ask_payment_methods(business=self.business)))
+        return Response(serializers.payment_methods_payload(ask_payment_methods(business=self.business)))
 
 
 def order_request(body: dict[str, Any]) -> OrderRequest:
@@ -197,4 +193,4 @@ def _product_id(text: str) -> UUID:
 
 
 def _created(order: Order) -> Response:
-    return Response(order_payload(order), status=201)
+    return Response(serializers.order_payload(order), status=201)

@@ -9,23 +9,11 @@ from appapi.views.base import AppApiView
 from common.rest.schema import problem
 from common.strangers import may_wait_for_strangers
 from common.web.pagination import page_body
+from webhooks import serializers
 from webhooks.enums import DeliveryStatus
 from webhooks.insight.history import deliveries_to, delivery_to
 from webhooks.models import Webhook
 from webhooks.queries import webhook_of, webhooks_of
-from webhooks.serializers import (
-    CreatedWebhookSerializer,
-    DeliveryCountSerializer,
-    DeliveryId,
-    DeliverySerializer,
-    DeliveryWithAttemptsSerializer,
-    WebhookId,
-    WebhookSerializer,
-    WebhookTestResultSerializer,
-    delivery_payload,
-    delivery_with_attempts,
-    webhook_payload,
-)
 from webhooks.services.deliveries import recover, redeliver
 from webhooks.services.registration import change_webhook, create_webhook, delete_webhook
 from webhooks.services.sandbox.testing import send_test
@@ -35,20 +23,20 @@ class WebhookView(AppApiView):
     """Needs no scope: a webhook only receives events whose scope the app holds."""
 
     tag = "Webhooks"
-    path_fields = {"webhook_id": WebhookId()}
+    path_fields = {"webhook_id": serializers.WebhookId()}
     required_scope = None
 
     def webhook(self, webhook_id: str) -> Webhook:
         return webhook_of(self.installation, webhook_id)
 
     def answer(self, webhook: Webhook) -> Response:
-        return Response(webhook_payload(webhook, self.installation))
+        return Response(serializers.webhook_payload(webhook, self.installation))
 
 
 class WebhookList(WebhookView):
     path_fields = {}
 
-    @extend_schema("listWebhooks", responses=WebhookSerializer(many=True))
+    @extend_schema("listWebhooks", responses=serializers.WebhookSerializer(many=True))
     def get(self, request: Request) -> Response:
         """List webhooks.
 
@@ -58,13 +46,18 @@ class WebhookList(WebhookView):
         page = self.page(query)
         query.check()
         webhooks = webhooks_of(self.installation)
-        payloads = [webhook_payload(webhook, self.installation) for webhook in webhooks[page.window]]
+        payloads = [
+            serializers.webhook_payload(webhook, self.installation) for webhook in webhooks[page.window]
+        ]
         return Response(page_body(payloads, total=webhooks.count(), request=page))
 
     @extend_schema(
         "createWebhook",
         request=WebhookBody,
-        responses={201: CreatedWebhookSerializer, 409: problem("The installation already has 20 webhooks.")},
+        responses={
+            201: serializers.CreatedWebhookSerializer,
+            409: problem("The installation already has 20 webhooks."),
+        },
     )
     def post(self, request: Request) -> Response:
         """Register a webhook.
@@ -77,14 +70,15 @@ class WebhookList(WebhookView):
             installation=self.installation,
             url=body["url"],
             events=body["events"],
+            filter_=body.get("filter"),
             description=body["description"],
         )
-        payload = webhook_payload(webhook, self.installation) | {"secret": secret}
+        payload = serializers.webhook_payload(webhook, self.installation) | {"secret": secret}
         return Response(payload, status=201, headers={"Cache-Control": "no-store"})
 
 
 class WebhookDetail(WebhookView):
-    @extend_schema("getWebhook", responses=WebhookSerializer)
+    @extend_schema("getWebhook", responses=serializers.WebhookSerializer)
     def get(self, request: Request, webhook_id: str) -> Response:
         """Get a webhook."""
         return self.answer(self.webhook(webhook_id))
@@ -96,8 +90,10 @@ class WebhookDetail(WebhookView):
             OpenApiExample("Change", {"isActive": True, "events": ["order.created"]}, request_only=True)
         ],
         responses={
-            200: WebhookSerializer,
-            409: problem("The app-defined webhook follows the app's Webhook URL; edit the app instead."),
+            200: serializers.WebhookSerializer,
+            409: problem(
+                "The app-defined webhook has the app's Webhook URL and filter; edit the app instead."
+            ),
         },
     )
     def patch(self, request: Request, webhook_id: str) -> Response:
@@ -123,7 +119,7 @@ class WebhookTest(WebhookView):
     @extend_schema(
         "testWebhook",
         responses={
-            200: WebhookTestResultSerializer,
+            200: serializers.WebhookTestResultSerializer,
             429: problem("Two test calls of the app are under way."),
             503: problem("Too many requests are waiting for apps' servers."),
         },
@@ -146,28 +142,32 @@ class WebhookTest(WebhookView):
         )
 
 
-DELIVERY = WebhookView.path_fields | {"delivery_id": DeliveryId()}
+DELIVERY = WebhookView.path_fields | {"delivery_id": serializers.DeliveryId()}
 
 
 class DeliveryList(WebhookView):
-    @extend_schema("listDeliveries", parameters=[DeliveryFilters], responses=DeliverySerializer(many=True))
+    @extend_schema(
+        "listDeliveries", parameters=[DeliveryFilters], responses=serializers.DeliverySerializer(many=True)
+    )
     def get(self, request: Request, webhook_id: str) -> Response:
         """List a webhook's deliveries."""
         query = self.query()
         page, status = self.page(query), query.choice("status", DeliveryStatus.values)
         query.check()
         history = deliveries_to(self.webhook(webhook_id), status=status)
-        payloads = [delivery_payload(delivery) for delivery in history.page(page.window)]
+        payloads = [serializers.delivery_payload(delivery) for delivery in history.page(page.window)]
         return Response(page_body(payloads, total=history.total, request=page))
 
 
 class DeliveryDetail(WebhookView):
     path_fields = DELIVERY
 
-    @extend_schema("getDelivery", responses=DeliveryWithAttemptsSerializer)
+    @extend_schema("getDelivery", responses=serializers.DeliveryWithAttemptsSerializer)
     def get(self, request: Request, webhook_id: str, delivery_id: str) -> Response:
         """Get a delivery with its attempts."""
-        return Response(delivery_with_attempts(delivery_to(self.webhook(webhook_id), delivery_id)))
+        return Response(
+            serializers.delivery_with_attempts(delivery_to(self.webhook(webhook_id), delivery_id))
+        )
 
 
 class Redelivery(WebhookView):
@@ -176,7 +176,7 @@ class Redelivery(WebhookView):
     @extend_schema(
         "redeliver",
         responses={
-            202: DeliverySerializer,
+            202: serializers.DeliverySerializer,
             409: problem("The webhook is inactive, or the delivery was a test."),
         },
     )
@@ -186,14 +186,14 @@ class Redelivery(WebhookView):
         With the same `X-Service-Event-Id` and a new schedule.
         """
         again = redeliver(delivery=delivery_to(self.webhook(webhook_id), delivery_id))
-        return Response(delivery_payload(again), status=202)
+        return Response(serializers.delivery_payload(again), status=202)
 
 
 class Recovery(WebhookView):
     @extend_schema(
         "recoverDeliveries",
         request=RecoverBody,
-        responses={202: DeliveryCountSerializer, 409: problem("The webhook is inactive.")},
+        responses={202: serializers.DeliveryCountSerializer, 409: problem("The webhook is inactive.")},
     )
     def post(self, request: Request, webhook_id: str) -> Response:
         """Resend failed and held deliveries.

@@ -61,6 +61,17 @@ class AmongIds(Func):
         return self.as_sql(compiler, connection, template=template, arg_joiner=joiner, **context)
 
 
+class EachOfIds(AmongIds):
+    """The same for a table with partitions, whose own id is given: each row is looked up in its partition alone.
+
+    For `= ANY`, PostgreSQL looks for all ids in each partition. It makes a plan for each array whose length it sees, which is what the
+    inner SELECT hides.
+    """
+
+    template = "%(expressions)s::uuid[])))"
+    arg_joiner = " IN (SELECT unnest((SELECT "
+
+
 # By column: what Django applies to its values, in order.
 _Converters = dict[int, tuple[Sequence[Callable[..., Any]], Any]]
 
@@ -237,7 +248,7 @@ class Compiled(Generic[Row]):
         """
         connection = connections["default"]
         text = self._text(connection)
-        if text.prepared and not offset and not shared and _keeps_statements(connection):
+        if text.prepared and not offset and not shared and keeps_statements():
             statement = text.prepared.limited_to(limit)
             if statement:
                 return self.made_of(statement.rows(**text.given(values, connection)))
@@ -250,12 +261,17 @@ class Compiled(Generic[Row]):
             cursor.execute(sql, params)
             return self.made_of(cursor.fetchall())
 
-    def call(self, **values: Any) -> BoundStatement:
-        """The query for these values, as a prepared statement. `made_of` turns its rows into what the query selects."""
+    def call(self, *, limit: int | None = None, **values: Any) -> BoundStatement:
+        """The query for these values, as a prepared statement. `made_of` turns its rows into what the query selects.
+
+        `limit` is one of a few that the code names: each session keeps a plan for each.
+        """
         connection = connections["default"]
         text = self._text(connection)
         assert text.prepared, "`prepared_as` is missing, or the database isn't PostgreSQL"
-        return text.prepared.call(**text.given(values, connection))
+        statement = text.prepared.limited_to(limit)
+        assert statement, "too many limits"
+        return statement.call(**text.given(values, connection))
 
     def made_of(self, rows: list[Any]) -> list[Row]:
         """The instances, or the tuples with converted values."""
@@ -317,13 +333,14 @@ class Compiled(Generic[Row]):
         return Prepared(self._prepared_as, sql.replace("%%", "%%%%") % tuple(written), **types)
 
 
-def _keeps_statements(connection: Any) -> bool:
+def keeps_statements() -> bool:
     """Whether the next statement has a session of this process's own, and no transaction would be lost with it."""
+    connection = connections["default"]
     return settings.DATABASE_POOLER != "transaction" and (not connection.in_atomic_block or is_repeatable())
 
 
 def rows_of_each(*queries: tuple[Compiled[Any], dict[str, Any]], prepared: bool) -> list[list[Any]]:
-    """The rows of these queries for their values.
+    """The rows of these queries for their values, among which may be a `limit`.
 
     `prepared`: on PostgreSQL in one round trip, each planned once for this session (`common.db.prepared`). All need a name.
     """

@@ -1,4 +1,4 @@
-"""Model fields for all apps, and conditions on what they hold."""
+"""Model fields for all apps, conditions on what they hold, and times as the text of the APIs."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models, transaction
-from django.db.models import BooleanField, Func, Value
+from django.db.models import BooleanField, Func, TextField, Value
 
 from common.contacts import validate_email, validate_phone
 
@@ -149,3 +149,20 @@ def complete(model: type[models.Model], keys: Mapping[str, Callable[[str], str]]
                 )
         last = batch[-1]["pk"]
     return done
+
+
+# --- Times as the text of the APIs -------------------------------------------------------------------
+
+# A list of 50 products has 100 times. To parse and format them again costs a web process a fifth of the request.
+
+
+class IsoText(Func):
+    """What `common.times.iso` makes of a column of times."""
+
+    template = """to_char(%(expressions)s AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
+    output_field = TextField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        # A text without decimals for a whole second, with six for any other.
+        template = "replace(substr(%(expressions)s || '.000', 1, 23), ' ', 'T') || 'Z'"
+        return self.as_sql(compiler, connection, template=template, **context)

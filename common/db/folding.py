@@ -4,12 +4,11 @@
 """
 
 from typing import Any, Final
+from unicodedata import normalize
 
 from django.db.backends.signals import connection_created
 from django.db.models import BooleanField, CharField, Func, TextField, Value
 from django.db.models.lookups import Contains
-
-from common.text.folding import folded
 
 # PostgreSQL's nearest to a case folding: final sigma needs the capitals, the capital sharp s the small letters. The indexes
 # for searches have the same expression.
@@ -63,3 +62,8 @@ def teach_sqlite(connection: Any, **_: Any) -> None:
 
 def register() -> None:
     connection_created.connect(teach_sqlite, dispatch_uid="folding")
+
+
+def folded(text: str) -> str:
+    """Unicode's canonical caseless form, by its default case folding: what reads the same is equal."""
+    return normalize("NFC", normalize("NFC", text).casefold())

@@ -59,6 +59,35 @@ class AddFields(Operation):
         return f"Add fields {', '.join(name for name, _ in self.fields)} to {self.model_name}"
 
 
+class AllowNull(migrations.AlterField):
+    """`AlterField` of a foreign key that may be null from now on, and is the same otherwise.
+
+    Django would make its constraint again, for which PostgreSQL locks both tables and reads the rows.
+    """
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        self._alter("DROP", app_label, schema_editor, from_state, to_state)
+
+    def database_backwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        self._alter("SET", app_label, schema_editor, from_state, to_state)
+
+    def _alter(
+        self, what: str, app_label: str, schema_editor: BaseDatabaseSchemaEditor, before: Any, after: Any
+    ) -> None:
+        if schema_editor.connection.vendor != "postgresql":
+            super().database_forwards(app_label, schema_editor, before, after)
+            return
+        model = after.apps.get_model(app_label, self.model_name)
+        quote, column = schema_editor.quote_name, model._meta.get_field(self.name).column
+        schema_editor.execute(
+            f"ALTER TABLE {quote(model._meta.db_table)} ALTER COLUMN {quote(column)} {what} NOT NULL"
+        )
+
+
 class AddIndexConcurrently(migrations.AddIndex):
     """`AddIndex` that lets others write meanwhile."""
 

@@ -1,4 +1,4 @@
-"""One row that can't be worked on stops no other (contract, section 15, "Mails to strangers").
+"""Finds one row or raises NotFound; and one row that can't be worked on stops no other (contract, section 15, "Mails to strangers").
 
 Every task that goes through many people's things does it by `for_each`.
 """
@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 
 from common.db.outages import is_of_one_statement, is_outage
+from common.errors import NotFound
+from common.ids import parse_id
 from common.observability.metrics import ROWS_FAILED
 
 log = logging.getLogger(__name__)
@@ -54,3 +56,20 @@ def _named(row: Any) -> str:
     if isinstance(row, Model):
         return f"{row._meta.verbose_name} {row.pk}"
     return str(row) if isinstance(row, UUID | int) else f"a {type(row).__name__}"
+
+
+Found = TypeVar("Found", bound=Model)
+
+
+def get_or_not_found(rows: QuerySet[Found], row_id: object, message: str) -> Found:
+    """The row with this id, which may be text from a URL. Raises `NotFound(message)`, also if the text is not an id."""
+    known_id = parse_id(row_id)
+    return first_or_not_found(rows.filter(pk=known_id) if known_id else rows.none(), message)
+
+
+def first_or_not_found(rows: QuerySet[Found], message: str) -> Found:
+    """The first row. Raises `NotFound(message)` if there is none."""
+    row = rows.first()
+    if row is None:
+        raise NotFound(message)
+    return row

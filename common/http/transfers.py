@@ -47,7 +47,9 @@ def _is_allowed(address: str, allow_local: bool) -> bool:
 
 
 def vetted_socket(family: int, kind: int, protocol: int, address: str) -> socket.socket:
-    """A socket for one connection. Every connection passes here with the exact address that it will use."""
+    """A socket for one connection. Every connection passes here with the exact address that it will use, but those to servers of the
+    operator's own.
+    """
     if not is_allowed(address):
         raise BlockedAddress(f"{address} is not an allowed address.")
     return socket.socket(family, kind, protocol)
@@ -97,6 +99,7 @@ class Transfer:
         body: bytes,
         max_body: int,
         fresh_connection: bool,
+        of_operator: bool,
         resolved: str,
         deadline: float,
     ) -> None:
@@ -113,7 +116,9 @@ class Transfer:
             curl.setopt(pycurl.HTTPGET, True)
         curl.setopt(pycurl.HTTPHEADER, headers)
         curl.setopt(pycurl.RESOLVE, [resolved] if resolved else [])
-        curl.setopt(pycurl.FRESH_CONNECT, fresh_connection)
+        curl.setopt(pycurl.FRESH_CONNECT, fresh_connection or of_operator)
+        curl.setopt(pycurl.FORBID_REUSE, of_operator)  # or a request for others could use it
+        self._of_operator = of_operator
         self._lines: list[bytes] = []
         self._header_bytes = 0
         self._has_headers = False
@@ -169,7 +174,8 @@ class Transfer:
 
     def _open(self, purpose: int, address: Any) -> "_Copied | int":
         try:
-            opened = vetted_socket(address.family, address.socktype, address.protocol, address.addr[0])
+            kind = (address.family, address.socktype, address.protocol)
+            opened = socket.socket(*kind) if self._of_operator else vetted_socket(*kind, address.addr[0])
         except OSError as error:
             self._was_blocked |= isinstance(error, BlockedAddress)
             return pycurl.SOCKET_BAD

@@ -4,7 +4,8 @@ Each process has one event loop in one thread, started at first use and again af
 blocks no thread. docs/decisions/0051 has the reasons, and the contract, section 5, the limits:
 
 * one deadline covers name lookup, connect, TLS, request, headers and body, no matter how slowly they arrive;
-* a connection only goes to an address that `common.http.addresses` allows, checked on the socket's own address;
+* a connection only goes to an address that `common.http.addresses` allows, checked on the socket's own address, or to a server
+  of the operator's own;
 * there are no redirects, cookies or decompression, and no proxies or .netrc from the environment;
 * at most `max_body` bytes of the response body are kept, and the rest is not read.
 """
@@ -27,9 +28,8 @@ from django.conf import settings
 from django.utils.encoding import iri_to_uri
 
 from common import strangers
-from common.http.addresses import literal_address
+from common.http.addresses import Resolver, literal_address
 from common.http.exchanges import ErrorClass, Exchange
-from common.http.lookups import Resolver
 from common.http.multi import Multi
 from common.http.transfers import BlockedAddress, Transfer, is_allowed
 
@@ -60,6 +60,7 @@ class Options(TypedDict, total=False):
     max_body: int
     fresh_connection: bool
     method: Literal["POST", "GET"]
+    of_operator: bool
 
 
 class Coming(Future[Exchange]):
@@ -84,6 +85,9 @@ def submit(url: str, **options: Unpack[Options]) -> Coming:
 
     If a kept-alive connection has died before any byte of the response arrived, the request is sent once more on a new
     connection, within the same deadline. A request that must never arrive twice needs `fresh_connection`.
+
+    A server that the operator named in a setting may be at any address (`of_operator`). It has a connection of its own, which no
+    request for others uses.
     """
     future = Coming()
 
@@ -157,6 +161,7 @@ class _Job:
     max_body: int = MAX_BODY
     fresh_connection: bool = False
     method: Literal["POST", "GET"] = "POST"
+    of_operator: bool = False
     began: float = field(default_factory=monotonic)
     transfer: Transfer | None = None  # while it is under way
     is_broken_off: bool = False
@@ -170,6 +175,7 @@ class _Job:
             body=self.body,
             max_body=self.max_body,
             fresh_connection=self.fresh_connection,
+            of_operator=self.of_operator,
             resolved=_resolved(target, addresses) if target.name else "",
             deadline=self.began + self.timeout,
         )
@@ -328,7 +334,7 @@ class _Client:
             job.done(Closed())
             return
         try:
-            allowed = [address for address in addresses if is_allowed(address)]
+            allowed = [address for address in addresses if job.of_operator or is_allowed(address)]
             if target.name and not allowed:
                 job.fail("blocked_address" if addresses else "dns")
                 return

@@ -1,14 +1,17 @@
-"""Checks URLs that people enter, with messages for them (contract, sections 2 and 5).
+"""Checks URLs that people enter, with messages for them (contract, sections 2 and 5). Tells our own from those of other servers, and adds
+parameters to URLs of apps.
 
 These checks give early, helpful messages. They are not the protection: a name may point elsewhere a moment later, so
 the transport checks each address again when it connects.
 """
 
 import re
+from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
+from django.conf import settings
 from oauthlib.uri_validate import is_absolute_uri
 
 from common import strangers
@@ -178,3 +181,36 @@ def _is_local_name(host: str) -> bool:
 
 def _unreachable(host: str) -> InvalidUrl:
     return InvalidUrl(f"Enter a URL that can be reached from the internet. {host} cannot.")
+
+
+def is_own(url: str) -> bool:
+    """Whether the service answers at a valid URL: on `BASE_URL`, `STORES_URL` or another name that it listens to, at
+    the port of one of the two."""
+    if _port(url) not in {_port(settings.BASE_URL), _port(settings.STORES_URL)}:
+        return False
+    names = {_name(settings.BASE_URL), _name(settings.STORES_URL), *settings.ALLOWED_HOSTS} - {"*"}
+    return any(_covers(name.strip("[]").lower(), host_of(url)) for name in names)
+
+
+def _port(url: str) -> int:
+    parts = urlsplit(url)
+    return parts.port or {"http": 80, "https": 443}[parts.scheme]
+
+
+def _name(url: str) -> str:
+    """As `ALLOWED_HOSTS` writes it: the hosts of all stores are their domain with a leading dot."""
+    return (urlsplit(url).hostname or "").replace("{slug}.", ".")
+
+
+def _covers(pattern: str, host: str) -> bool:
+    """As Django reads `ALLOWED_HOSTS`: a leading dot covers the domain and everything below it."""
+    if pattern.startswith("."):
+        return host == pattern[1:] or host.endswith(pattern)
+    return host == pattern
+
+
+def with_parameters(url: str, parameters: Iterable[tuple[str, str]]) -> str:
+    """The URL with parameters behind its own query, which stays as it was written, byte for byte (RFC 6749, 3.1.2)."""
+    address, mark, fragment = url.partition("#")
+    joint = "" if address.endswith(("?", "&")) else "&" if "?" in address else "?"
+    return f"{address}{joint}{urlencode(list(parameters))}{mark}{fragment}"

@@ -25,7 +25,7 @@ from prometheus_client.registry import Collector
 
 from common.observability import counts
 from common.observability.objectives import OBJECTIVES
-from common.web import bearer
+from common.web import requests
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def show(sources: Mapping[str, Figures]) -> None:
 
 
 def is_operator(environ: Mapping[str, Any]) -> bool:
-    token = bearer.token_of(environ.get("HTTP_AUTHORIZATION", ""))
+    token = requests.token_of(environ.get("HTTP_AUTHORIZATION", ""))
     return constant_time_compare(token, settings.METRICS_TOKEN)
 
 

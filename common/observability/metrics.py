@@ -1,4 +1,4 @@
-"""What each process counts for operators. `config.observability.metrics` serves it, and docs/operations-run.md explains it.
+"""What each process counts for operators. `config.health` serves it, and docs/operations-run.md explains it.
 
 Gauges have the sum of the processes that live, where several share what they count.
 """

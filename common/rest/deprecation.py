@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ from django.conf import settings
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.http import http_date
 
+LASTS: Final = timedelta(days=365)  # at least, from the announcement to the end (contract, section 18)
 _PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
@@ -18,12 +19,16 @@ _PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
 class Deprecation:
     """Declared beside a view, by method: `deprecations = {"GET": Deprecation(...)}`.
 
-    `since` and `end` are moments in UTC. `instead` is a sentence that names what to use.
+    `since` and `end` are moments in UTC, at least `LASTS` apart, else a `ValueError`. `instead` is a sentence that names what to use.
     """
 
     since: datetime
     end: datetime
     instead: str
+
+    def __post_init__(self) -> None:
+        if self.end - self.since < LASTS:
+            raise ValueError(f"A deprecated operation works for {LASTS.days} days at least.")
 
     @property
     def headers(self) -> dict[str, str]:
@@ -83,6 +88,6 @@ HEADERS = {
     },
     "Sunset": {
         "description": "When it stops working, as an HTTP date (RFC 8594).",
-        "schema": {"type": "string", "examples": ["Tue, 01 Jun 2027 00:00:00 GMT"]},
+        "schema": {"type": "string", "examples": ["Wed, 01 Dec 2027 00:00:00 GMT"]},
     },
 }

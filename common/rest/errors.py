@@ -19,17 +19,8 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, UnsupportedMediaType, ValidationError
 from rest_framework.response import Response
 
+from common import errors
 from common.db.outages import CANCELED, LOCKED, is_outage, sqlstate_of
-from common.errors import (
-    ERROR_CODE_HEADER,
-    ErrorDetail,
-    Invalid,
-    ServiceError,
-    Unavailable,
-    default_code,
-    error_body,
-    summary,
-)
 from common.files import disks
 
 log = logging.getLogger(__name__)
@@ -42,13 +33,13 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
     """DRF's `EXCEPTION_HANDLER`. It handles every exception, so that none becomes an HTML page."""
     if isinstance(error, ValidationError):
         details = list(field_errors(error.detail))
-        return _response(Invalid.code, 400, summary(details), details)
+        return _response(errors.Invalid.code, 400, errors.summary(details), details)
     code = code_of(error)
     if isinstance(error, UnsupportedMediaType):
         return _response(code, error.status_code, _media_type_advice(context))
     if isinstance(error, APIException):
         return _response(code, error.status_code, str(error.detail), headers=_headers(error))
-    if isinstance(error, ServiceError):
+    if isinstance(error, errors.ServiceError):
         return _response(code, error.status, error.wire_message, error.details, error.headers)
     status, message = status_and_message(error)
     if status >= 500:
@@ -58,7 +49,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
 
 def status_and_message(error: Exception) -> tuple[int, str]:
     """The status and message for any exception, for APIs and pages."""
-    if isinstance(error, ServiceError):
+    if isinstance(error, errors.ServiceError):
         return error.status, error.message
     if isinstance(error, Http404):
         return 404, _("Not found")
@@ -85,46 +76,46 @@ def status_and_message(error: Exception) -> tuple[int, str]:
 
 def code_of(error: Exception) -> str:
     """The code for any exception: the one that it names, or else the one of its status."""
-    if isinstance(error, ServiceError):
+    if isinstance(error, errors.ServiceError):
         return error.code
     if isinstance(error, APIException):
         named = getattr(error.detail, "code", error.default_code)
-        return str(named) if named != type(error).default_code else default_code(error.status_code)
+        return str(named) if named != type(error).default_code else errors.default_code(error.status_code)
     if isinstance(error, DisallowedHost):
         return "unknown_host"
     outage = _outage(error)
-    return outage.code if outage else default_code(status_and_message(error)[0])
+    return outage.code if outage else errors.default_code(status_and_message(error)[0])
 
 
 def headers_of(error: Exception) -> dict[str, str]:
     """Response headers for an exception: when to retry, how to authenticate."""
-    if isinstance(error, ServiceError):
+    if isinstance(error, errors.ServiceError):
         return error.headers
     outage = _outage(error)
     return outage.headers if outage else {}
 
 
-def _outage(error: Exception) -> Unavailable | None:
+def _outage(error: Exception) -> errors.Unavailable | None:
     """What an error means that is no fault of the request."""
     if disks.is_full(error):
-        return Unavailable(_(disks.MESSAGE), retry_after=disks.RETRY_AFTER, code=disks.CODE)
+        return errors.Unavailable(_(disks.MESSAGE), retry_after=disks.RETRY_AFTER, code=disks.CODE)
     return held_up(error) if is_outage(error) else None
 
 
-def held_up(error: Exception) -> Unavailable:
+def held_up(error: Exception) -> errors.Unavailable:
     """What it means that the database didn't answer: another request holds a lock, the question was too much for it, or it is away."""
     state = sqlstate_of(error)
     if state in LOCKED:
         message = _("Another request is changing the same at the moment. Try again in a few seconds.")
-        return Unavailable(message, retry_after=RETRY_AFTER_LOCK, code="locked")
+        return errors.Unavailable(message, retry_after=RETRY_AFTER_LOCK, code="locked")
     if state == CANCELED:
         message = _("This takes the database too long at the moment. Try again in a few seconds.")
-        return Unavailable(message, retry_after=RETRY_AFTER_DATABASE, code="database_too_slow")
+        return errors.Unavailable(message, retry_after=RETRY_AFTER_DATABASE, code="database_too_slow")
     message = _("The database can't be reached right now. Try again in a few seconds.")
-    return Unavailable(message, retry_after=RETRY_AFTER_DATABASE, code="database_unreachable")
+    return errors.Unavailable(message, retry_after=RETRY_AFTER_DATABASE, code="database_unreachable")
 
 
-def field_errors(detail: Any, path: str = "") -> Iterator[ErrorDetail]:
+def field_errors(detail: Any, path: str = "") -> Iterator[errors.ErrorDetail]:
     """Flatten DRF's nested details into paths: `items[1].quantity`."""
     if isinstance(detail, Mapping):
         for key, inner in detail.items():
@@ -171,8 +162,8 @@ def _response(
     code: str,
     status: int,
     message: str,
-    details: list[ErrorDetail] | None = None,
+    details: list[errors.ErrorDetail] | None = None,
     headers: dict[str, str] | None = None,
 ) -> Response:
-    named = {ERROR_CODE_HEADER: code, **(headers or {})}
-    return Response(error_body(status, message, details or []), status=status, headers=named)
+    named = {errors.ERROR_CODE_HEADER: code, **(headers or {})}
+    return Response(errors.error_body(status, message, details or []), status=status, headers=named)

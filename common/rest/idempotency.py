@@ -35,18 +35,10 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common import errors
 from common.db.leases import held, take
-from common.errors import (
-    ERROR_CODE_HEADER,
-    Conflict,
-    Invalid,
-    NotInBody,
-    ServiceError,
-    TooManyRequests,
-    error_body,
-)
 from common.models import KeptAnswer
-from common.rest.renderers import JsonRenderer
+from common.rest.bodies import JsonRenderer
 
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotency-Replayed"
@@ -60,7 +52,7 @@ MOST_SIZE: Final = 64 * 1024 * 1024  # characters of an owner's answers
 BATCH: Final = 1000
 
 _KEPT_ERRORS: Final = (409, 410, 422)
-_KEPT_HEADERS: Final = ("Cache-Control", "Retry-After", ERROR_CODE_HEADER)
+_KEPT_HEADERS: Final = ("Cache-Control", "Retry-After", errors.ERROR_CODE_HEADER)
 _UUID: Final = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 Handler = Callable[..., HttpResponseBase]
@@ -173,18 +165,20 @@ def keep(
         body_digest=_digest_of_body(request) if request.was_read else "", **changes,
     )  # fmt: skip
     if not written:
-        raise Conflict(
+        raise errors.Conflict(
             "This request took too long, and another one with its Idempotency-Key took over.",
             code="idempotency_key_taken_over",
         )
 
 
-def reused() -> Conflict:
-    return Conflict("This Idempotency-Key was used with another request.", code="idempotency_key_reused")
+def reused() -> errors.Conflict:
+    return errors.Conflict(
+        "This Idempotency-Key was used with another request.", code="idempotency_key_reused"
+    )
 
 
-def in_progress() -> Conflict:
-    return Conflict(
+def in_progress() -> errors.Conflict:
+    return errors.Conflict(
         "The first request with this Idempotency-Key is still in progress.",
         code="idempotency_key_in_progress",
     )
@@ -234,7 +228,7 @@ def _carried_out(
         try:
             response = work()
             is_kept = response.status_code < 300
-        except (ServiceError, APIException) as error:
+        except (errors.ServiceError, APIException) as error:
             is_kept = not isinstance(error, APIException) and _is_kept(error)
             response = view.handle_exception(error)
         if is_kept:
@@ -244,16 +238,16 @@ def _carried_out(
     return response
 
 
-def _is_kept(error: ServiceError) -> bool:
+def _is_kept(error: errors.ServiceError) -> bool:
     """A thing that the path names may belong to others, which must look like one that is absent."""
-    return error.status in _KEPT_ERRORS or isinstance(error, NotInBody)
+    return error.status in _KEPT_ERRORS or isinstance(error, errors.NotInBody)
 
 
 def _check(key: str, request: ApiRequest) -> None:
     if not 1 <= len(key) <= MAX_KEY or not (key.isascii() and key.isprintable()):
         request.data  # noqa: B018  415 and 413 come first
         message = f"Must be 1 to {MAX_KEY} printable ASCII characters."
-        raise Invalid.field(HEADER, message, code="wrong_idempotency_key")
+        raise errors.Invalid.field(HEADER, message, code="wrong_idempotency_key")
 
 
 @transaction.atomic
@@ -291,7 +285,7 @@ def _count(owner: str, now: datetime) -> None:
     if found["keys"] < MOST_KEYS and found["size"] < MOST_SIZE:
         return
     oldest = kept.order_by("expires_at").values_list("expires_at", flat=True)[0]
-    raise TooManyRequests(
+    raise errors.TooManyRequests(
         "Too many answers are kept for your Idempotency-Keys. Use fewer, or call without one.",
         retry_after=max(1, int((oldest - now).total_seconds())),
         code="too_many_keys",
@@ -363,8 +357,8 @@ def _opened(row: KeptAnswer, key: str) -> Answer:
     try:
         headers, body = orjson.loads(_ciphers(row.owner, key).decrypt(row.answer.encode()))
     except InvalidToken:  # erased, or its key is gone from FIELD_ENCRYPTION_KEYS
-        error = error_body(410, "The answer to this call was erased. The call was carried out once.")
-        return Answer(410, {ERROR_CODE_HEADER: "answer_erased"}, orjson.dumps(error))
+        error = errors.error_body(410, "The answer to this call was erased. The call was carried out once.")
+        return Answer(410, {errors.ERROR_CODE_HEADER: "answer_erased"}, orjson.dumps(error))
     return Answer(row.status, headers, body.encode())
 
 

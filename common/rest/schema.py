@@ -68,8 +68,9 @@ REPLAYED_HEADERS = {
     name: {
         "description": "The response is a copy of the first one.",
         "schema": {"type": "string", "enum": ["true"]},
+        **marked,
     }
-    for name in (REPLAYED, REPLAYED_BEFORE_1_0)
+    for name, marked in ((REPLAYED, {}), (REPLAYED_BEFORE_1_0, {"deprecated": True}))
 }
 
 

@@ -1,4 +1,4 @@
-"""The parts of a mail: `{% load mails %}`. `common.mails.parts` makes both of the mail's bodies of them.
+"""The parts of a mail: `{% load mails %}`. `common.mails.letters` makes both of the mail's bodies of them.
 
 Line breaks of a template don't count; those of a quote do.
 """
@@ -8,7 +8,7 @@ from typing import Any
 
 from django import template
 
-from common.mails.parts import COLLECTED, Kind, MailPart, one_line
+from common.mails.letters import COLLECTED, Kind, MailPart, one_line
 from common.times import to_the_minute
 
 register = template.Library()

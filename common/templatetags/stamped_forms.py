@@ -1,5 +1,5 @@
 """In every template: `{% csrf_token %}`, Django's and the stamp of the form (`common.web.forms.stamps`), and `{% form_token %}`, for a
-button that adds something and has no form class (`common.web.forms.one_time`).
+button that adds something and has no form class (`common.web.forms.pages`).
 
 A form is good for one address, so one that goes to another than its page's own names that a second time, as `{% url %}` takes it:
 
@@ -20,7 +20,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from common.templatetags.links import url
-from common.web.forms import one_time
+from common.web.forms import pages
 from common.web.forms.stamps import FIELD, stamp_text
 
 register = template.Library()
@@ -63,4 +63,4 @@ def csrf_token(parser: Parser, token: Token) -> StampedTokenNode:
 
 @register.simple_tag
 def form_token() -> SafeString:
-    return format_html('<input type="hidden" name="{}" value="{}">', one_time.FIELD, one_time.new_token())
+    return format_html('<input type="hidden" name="{}" value="{}">', pages.FORM_FIELD, pages.new_token())

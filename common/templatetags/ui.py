@@ -1,9 +1,11 @@
 """Components for pages: `{% load ui %}`. docs/frontend.md describes them, and `/_styleguide/` shows them."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 from zlib import crc32
 
 from django import template
@@ -23,6 +25,7 @@ from common.web.pagination import PageRequest
 register = template.Library()
 
 SPRITE = "vendor/lucide-1.62.0/sprite.svg"
+AREAS = ("portal", "merchant", "marketplace", "docs")
 HUES = 8  # .hue-0 … in data.css; none near violet, which means "sandbox"
 ICON_OF_KIND = {
     "ok": "check",
@@ -165,8 +168,12 @@ def pagination(
     total: int,
     back: str = "",
     onward: str = "",
+    ends: Sequence[UUID] = (),
 ) -> dict[str, Any]:
-    """Links to the newer and older page that keep the URL's filters. Empty if everything fits on one page."""
+    """Links to the newer and older page that keep the URL's filters. Empty if everything fits on one page.
+
+    `ends` are the first and the last id of a page, from which the links go on (`after`, `before`), so that nothing before it is read again.
+    """
     first, last = request_of_page.offset + 1, request_of_page.offset + request_of_page.limit
     query = context["request"].GET.copy()
     return {
@@ -175,12 +182,20 @@ def pagination(
         "total": total,
         "back": back or _("Newer"),
         "onward": onward or _("Older"),
-        "newer": _with_page(query, request_of_page.page - 1) if request_of_page.page > 1 else "",
-        "older": _with_page(query, request_of_page.page + 1) if last < total else "",
+        "newer": _with_page(query, request_of_page.page - 1, after=ends[:1])
+        if request_of_page.page > 1
+        else "",
+        "older": _with_page(query, request_of_page.page + 1, before=ends[-1:]) if last < total else "",
     }
 
 
-def _with_page(query: Any, page: int) -> str:
+def _with_page(query: Any, page: int, **position: Sequence[UUID]) -> str:
+    """The first page needs no position."""
+    for name in ("before", "after"):
+        query.pop(name, None)
+    for name, ids in position.items():
+        if ids and page > 1:
+            query[name] = str(ids[0])
     query["page"] = str(page)
     return f"?{query.urlencode()}"
 
@@ -255,6 +270,14 @@ def filter_field(field: BoundField, css: str = "") -> SafeString:
     """A field of a `filter-bar`."""
     look, about = f"field {css}".rstrip(), help_and_errors(field)
     return format_html(FILTER_FIELD, look, field.id_for_label, field.label, about, field)
+
+
+@register.simple_tag
+def plain_filter_field(field: BoundField, css: str = "") -> SafeString:
+    """The same without help and errors, for a bar whose errors are in the summary above."""
+    return format_html(
+        FILTER_FIELD, f"field {css}".rstrip(), field.id_for_label, field.label, "", field.as_widget()
+    )
 
 
 @register.filter
@@ -351,6 +374,13 @@ def kilobytes(size: int) -> str:
     if size < 1000:
         return "under 1 kB"
     return f"{size / 1000:,.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:,.1f} MB"
+
+
+@register.filter
+def area(path: str) -> str:
+    """The part of the site that the bar at the top names: `portal`, `merchant`, `marketplace`, `docs`, or empty for others."""
+    first = path[1:].partition("/")[0]
+    return first if first in AREAS else ""
 
 
 @register.filter

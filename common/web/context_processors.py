@@ -1,12 +1,14 @@
 """Variables for the templates of all pages."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.http import HttpRequest
 
 from common import tracing
 from common.languages import active_language
+
+THEMES: Final = ("light", "dark")  # else that of the system
 
 
 def page(request: HttpRequest) -> dict[str, Any]:
@@ -15,6 +17,6 @@ def page(request: HttpRequest) -> dict[str, Any]:
         "base_url": settings.BASE_URL,
         "footer_note": settings.FOOTER_NOTE,
         "footer_links": settings.FOOTER_LINKS,
-        "theme": request.COOKIES.get("theme", ""),
+        "theme": theme if (theme := request.COOKIES.get("theme", "")) in THEMES else "",
         "request_id": tracing.current_request_id(),
     }

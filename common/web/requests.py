@@ -1,4 +1,6 @@
-"""The request that views get. It reads the headers of forms and of what a client accepts in one way for everybody."""
+"""The request that views get. It reads the headers of forms and of what a client accepts in one way for everybody. Also: the credential of
+`Authorization: Bearer` (RFC 6750, section 2.1), and where a `next` may lead.
+"""
 
 import codecs
 import re
@@ -7,9 +9,10 @@ from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.http import HttpRequest
 from django.http.request import MediaType, QueryDict
 from django.utils.functional import cached_property
-from django.utils.http import parse_header_parameters
+from django.utils.http import MAX_URL_LENGTH, parse_header_parameters, url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from common.errors import DEFAULT_CODES, Invalid, ServiceError
@@ -155,3 +158,24 @@ def _decode(data: Any, errors: str = "strict", /) -> tuple[str, int]:
 
 
 codecs.register(_utf8_only)
+
+
+def token_of(header: str) -> str:
+    """The token after one or more spaces. Empty if the header is missing or has another form."""
+    scheme, _, token = header.partition(" ")
+    return token.strip(" ") if scheme.lower() == "bearer" else ""
+
+
+LONGEST: Final = 8192  # characters; no server reads a longer request line
+# Characters of a request line, and neither // nor /\ at the beginning, which would be another host.
+_PATH: Final = re.compile(r"/[!-.0-\[\]-~][!-\[\]-~]*")
+
+
+def is_own_page(url: str, request: HttpRequest) -> bool:
+    """Whether a URL that came with a request leads to a page of the same host.
+
+    Django's check refuses everything beyond 2,048 characters, which the address of a consent page may have.
+    """
+    if len(url) > MAX_URL_LENGTH:
+        return len(url) <= LONGEST and _PATH.fullmatch(url) is not None
+    return url_has_allowed_host_and_scheme(url, {request.get_host()}, require_https=request.is_secure())

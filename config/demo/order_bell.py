@@ -19,8 +19,8 @@ from examples.sample_app.manifest import manifest
 from extensions.enums import ExtensionType
 from extensions.models import Definition, Placement
 from extensions.queries import manifest_document, waits_for_version
+from extensions.services.extension_states import add_block
 from extensions.services.manifests import save_manifest
-from extensions.services.placements import add_block
 from extensions.submission import submit_app
 from installations.models import Installation
 from installations.services import Issued, Terms, approve_scopes, install, test_install
@@ -132,6 +132,7 @@ def _create(developer: User, addresses: dict[str, Any]) -> App:
         "long_description": LONG_DESCRIPTION,
         "support_url": "help@bell.example.com",
         "privacy_url": "https://bell.example.com/privacy",
+        "data_countries": ["DE"],
     }
     return update_app(app=app, changes=changes)
 

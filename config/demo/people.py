@@ -12,7 +12,7 @@ from accounts.models import Business, User
 from accounts.services import create_reviewer, register
 from accounts.services.confirmation import confirm
 from stores.models import StorePicture, StoreSettings
-from stores.sandbox import fill_store
+from stores.samples.store import fill_store
 from stores.services.catalogue.pictures import decode, save_picture
 
 PASSWORD = "extension-demo"  # noqa: S105  the demo prints it at every start

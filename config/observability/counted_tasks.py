@@ -4,16 +4,7 @@ import logging
 import time
 from typing import Any, Final
 
-from celery.signals import (
-    before_task_publish,
-    task_failure,
-    task_postrun,
-    task_prerun,
-    task_received,
-    task_revoked,
-    task_success,
-    worker_init,
-)
+from celery import signals
 from django.conf import settings
 
 from common.observability.metrics import TASK_WAIT, TASKS, THREADS, THREADS_BUSY
@@ -27,47 +18,47 @@ SENT_AT: Final = "sent_at"  # a header of each message: seconds since 1970 by th
 _late = 0  # tasks since the last one that was in time
 
 
-@worker_init.connect
+@signals.worker_init.connect
 def _begin(**_: Any) -> None:
     THREADS.set(settings.WORKER_THREADS)
 
 
-@before_task_publish.connect
+@signals.before_task_publish.connect
 def _sent(headers: dict[str, Any] | None = None, **_: Any) -> None:
     if headers is not None:
         headers[SENT_AT] = time.time()
 
 
-@task_prerun.connect
+@signals.task_prerun.connect
 def _started(sender: Any, **_: Any) -> None:
     THREADS_BUSY.inc()
     if sent_at := sender.request.get(SENT_AT):
         TASK_WAIT.observe(max(0.0, time.time() - sent_at))
 
 
-@task_postrun.connect
+@signals.task_postrun.connect
 def _ended(**_: Any) -> None:
     THREADS_BUSY.dec()
 
 
-@task_success.connect
+@signals.task_success.connect
 def _succeeded(sender: Any, **_: Any) -> None:
     TASKS.labels(sender.name, "succeeded").inc()
 
 
-@task_failure.connect
+@signals.task_failure.connect
 def _failed(sender: Any, **_: Any) -> None:
     TASKS.labels(sender.name, "failed").inc()
 
 
-@task_received.connect
+@signals.task_received.connect
 def _received(**_: Any) -> None:
     """In time. By the process that takes tasks from the broker, also where others do them."""
     global _late
     _late = 0
 
 
-@task_revoked.connect
+@signals.task_revoked.connect
 def _revoked(sender: Any, expired: bool = False, **_: Any) -> None:
     """It waited for longer than it counts."""
     global _late

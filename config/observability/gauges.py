@@ -3,10 +3,17 @@
 The scheduler shows them at `/metrics` (`common.observability.exposition`), and no other process.
 """
 
+import logging
+import socket
+import ssl
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from time import monotonic
 from typing import Final
+from urllib.parse import urlsplit
 
+from cryptography import x509
 from django.conf import settings
 from django.db import connection
 from django.utils import timezone
@@ -18,9 +25,9 @@ from common.observability.exposition import NAME, Figures, gauge
 from common.observability.exposition import family as labeled
 from config.celery import app as celery_app
 from config.models import BackupRecord
-from config.observability import certificates, scheduler_seen
+from config.observability import scheduler_seen
 from extensions.hooks.breaker import count_states
-from streams.queries import progress
+from streams.services.batches import progress
 from webhooks.insight.backlog import COUNTED, READ, RECENT, backlog, in_flight, recent_attempts
 from webhooks.services.audit import last_audit
 
@@ -182,7 +189,7 @@ def _streams() -> Iterator[Metric]:
 
 def _certificates() -> Iterator[Metric]:
     family = labeled("certificate_seconds_left", "Until the certificate ends that a host shows.", "host")
-    for host, seconds in certificates.seconds_left().items():
+    for host, seconds in certificate_seconds_left().items():
         family.add_metric([host], seconds)
     yield family
 
@@ -201,3 +208,46 @@ SHARED: Final[dict[str, Figures]] = {
     "event streams": _streams,
     "certificates": _certificates,
 }
+
+
+# --- Certificates ------------------------------------------------------------------------------------
+
+log = logging.getLogger(__name__)
+
+CERTIFICATE_PATIENCE: Final = 3.0  # seconds
+CERTIFICATES_EVERY: Final = 600.0  # seconds between two looks at a host
+ANY_STORE: Final = "certificate"  # a name under the stores' wildcard
+
+_ends: Final[dict[str, datetime | None]] = {}  # by host; None where the last look failed
+_looked_at: Final[dict[str, float]] = {}
+
+
+def certificate_seconds_left() -> dict[str, float]:
+    """By host, without those that can't be reached. Below zero for a certificate that has ended."""
+    for host, port in _addresses():
+        if monotonic() - _looked_at.get(host, -CERTIFICATES_EVERY) >= CERTIFICATES_EVERY:
+            _looked_at[host], _ends[host] = monotonic(), _look(host, port)
+    now = datetime.now(UTC)
+    return {host: (end - now).total_seconds() for host, end in _ends.items() if end}
+
+
+def _addresses() -> list[tuple[str, int]]:
+    urls = (settings.BASE_URL, settings.STORES_URL.replace("{slug}", ANY_STORE))
+    parts = (urlsplit(url) for url in urls if url.startswith("https://"))
+    return [(each.hostname or "", each.port or 443) for each in parts]
+
+
+def _look(host: str, port: int) -> datetime | None:
+    """Whether it can be trusted is for browsers to judge: an authority of one's own counts, too."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with (
+            socket.create_connection((host, port), CERTIFICATE_PATIENCE) as plain,
+            context.wrap_socket(plain, server_hostname=host) as secure,
+        ):
+            shown = secure.getpeercert(binary_form=True)
+    except OSError as error:
+        log.warning("The certificate of %s can't be looked at: %s", host, error)
+        return None
+    return x509.load_der_x509_certificate(shown).not_valid_after_utc if shown else None

@@ -21,14 +21,13 @@ from config.pages.styleguide import for_staff
 from conformance.enums import Change
 from conformance.queries import Broken
 from conformance.rules import RULES
-from conformance.services.weekly_mails import weekly_context
+from conformance.services.weekly import weekly_context
 from extensions.models import WatchedScript
 from extensions.releases.watch import halt_context, halt_subject
 from extensions.services.scripts import News, script_context
 from stores.enums import Accent
-from stores.letterhead import ACCENTS, merchant_frame, store_frame
-from stores.sandbox import sample_order
-from stores.services.order_mails import WHY
+from stores.samples.store import sample_order
+from stores.services.order_mails import ACCENTS, WHY, merchant_frame, store_frame
 from webhooks.enums import ErasureState, Stage
 
 AT: Final = datetime(2026, 11, 25, 18, 43, tzinfo=UTC)
@@ -78,17 +77,18 @@ def _of_accounts() -> Made:
     origin = {"at": AT, "address": "192.0.2.0", "device": "Firefox on Linux"}
     change = "A developer token was created: continuous integration."
     said: dict[str, tuple[str, dict[str, Any]]] = {
-        "account_deleted": ("Your account at Extension Platform is deleted", {}),
-        "account_exists": ("You already have an account at Extension Platform", {}),
-        "confirm": ("Confirm your e-mail address for Extension Platform", {}),
-        "new_email": ("Confirm your new e-mail address for Extension Platform", {}),
-        "password_reset": ("Choose a new password for Extension Platform", {}),
+        "account_deleted": (f"Your account at {settings.PLATFORM_NAME} is deleted", {}),
+        "account_exists": (f"You already have an account at {settings.PLATFORM_NAME}", {}),
+        "confirm": (f"Confirm your e-mail address for {settings.PLATFORM_NAME}", {}),
+        "new_email": (f"Confirm your new e-mail address for {settings.PLATFORM_NAME}", {}),
+        "connection": (f"Sign in to {settings.PLATFORM_NAME} with Atrium", {"label": "Atrium"}),
+        "password_reset": (f"Choose a new password for {settings.PLATFORM_NAME}", {}),
         "security_change": (
-            "The security of your account at Extension Platform has changed",
+            f"The security of your account at {settings.PLATFORM_NAME} has changed",
             origin | {"change": change},
         ),
         "invitation": (
-            "Invitation to Harbour Bakery on Extension Platform",
+            f"Invitation to Harbour Bakery on {settings.PLATFORM_NAME}",
             {
                 "thing": "store",
                 "name": "Harbour Bakery",

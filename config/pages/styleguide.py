@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from common.web.forms.widgets import CheckboxLines, RadioCards, SwitchInput
+from common.web.forms.fields import CheckboxLines, RadioCards, SwitchInput
 from common.web.pagination import PageRequest
 
 

@@ -1,22 +1,40 @@
-"""Pages of the site itself: theme, licenses, security.txt and the answer to an unknown path."""
+"""Pages of the site itself: theme, licenses, security.txt, robots.txt, sitemap.xml, the answer to an unknown path, and one search over all
+that a person may open: apps, orders, things by id, pages and the documentation.
+"""
 
 import json
+from collections.abc import Iterator
+from datetime import datetime
 from functools import cache
+from itertools import chain, groupby
+from operator import attrgetter
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.sitemaps import Sitemap
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect, HttpResponseRedirect
 from django.shortcuts import render
-from django.urls import resolve
+from django.urls import resolve, reverse
 from django.utils.http import escape_leading_slashes
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from accounts.models import User
+from common.files import brand
 from common.web.errors import error_response, is_api_path
+from common.web.found import MOST, Found
 from common.web.methods import at_no_page, require_safe
-from common.web.own_pages import is_own_page
+from common.web.requests import is_own_page
 from config.pages.styleguide import for_staff
+from developers.docs import navigation
+from developers.docs.search import search as search_docs
+from developers.portal.search import in_portal
+from developers.review.submissions import in_review
+from marketplace.models import App
+from merchants.search import in_marketplace, in_stores
 from stores.addresses import store_url
 
 THEMES = ("light", "dark")
@@ -57,6 +75,20 @@ def vendored() -> list[dict[str, Any]]:
 @require_safe
 def licenses(request: HttpRequest) -> HttpResponse:
     return render(request, "licenses.html", {"entries": vendored()})
+
+
+@require_safe
+def brand_part(request: HttpRequest, name: str) -> HttpResponse:
+    """The operator's logo, or the sheet with the operator's color. Their names change with their content."""
+    found = brand.part(brand.PATH + name)
+    if found is None:
+        return not_found(request)
+    content, kind = found
+    headers = {
+        "Cache-Control": "public, max-age=31536000, immutable",
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
+    }
+    return HttpResponse(content, content_type=kind, headers=headers)
 
 
 @require_safe
@@ -102,3 +134,76 @@ def _lacks_slash(path: str) -> bool:
     if path.endswith("/") or is_api_path(path):
         return False
     return resolve(f"{path}/").func is not not_found
+
+
+# --- For programs that read all pages ----------------------------------------------------------------
+
+PRIVATE = (
+    "/accounts/", "/admin/", "/app-api/", "/auth/", "/developer/", "/merchant/", "/oauth/", "/portal/", "/webhooks",
+)  # fmt: skip
+
+
+@require_safe
+def robots_txt(request: HttpRequest) -> HttpResponse:
+    lines = ["User-agent: *", *(f"Disallow: {path}" for path in PRIVATE)]
+    lines.append(f"Sitemap: {settings.BASE_URL}/sitemap.xml")
+    return HttpResponse("\n".join(lines) + "\n", content_type="text/plain; charset=utf-8")
+
+
+class _Pages(Sitemap):
+    """The home page, the marketplace and the documentation, by their paths."""
+
+    def items(self) -> list[str]:
+        return [reverse("home"), reverse("merchants:marketplace"), *navigation.paths()]
+
+    def location(self, item: str) -> str:
+        return item
+
+
+class _Listings(Sitemap):
+    def items(self) -> QuerySet[App]:
+        return App.objects.listed().select_related("approved_version").order_by("slug")
+
+    def location(self, item: App) -> str:
+        return reverse("merchants:listing", args=[item.slug])
+
+    def lastmod(self, item: App) -> datetime | None:
+        return item.approved_version.approved_at if item.approved_version else None
+
+
+SITEMAPS: dict[str, Any] = {"pages": _Pages, "listings": _Listings}
+
+
+# --- The search --------------------------------------------------------------------------------------
+
+LONGEST = 100  # characters
+MOST_OF_DOCS = 8  # where the documentation is searched first
+
+
+@require_safe
+def search_page(request: HttpRequest) -> HttpResponse:
+    """`?q=` finds. With `part` the answer is the list alone, for the search box, and with `docs` the documentation comes first.
+
+    Strangers find the documentation and the marketplace.
+    """
+    text = " ".join(request.GET.get("q", "").split())[:LONGEST]
+    found = list(_found(request.user, text.removeprefix("#"), "docs" in request.GET)) if text else []
+    kinds = [(kind, list(rows)) for kind, rows in groupby(found, key=attrgetter("kind"))]
+    template = "search_results.html" if "part" in request.GET else "search.html"
+    return render(request, template, {"query": text, "kinds": kinds})
+
+
+def _found(person: User | AnonymousUser, text: str, docs_first: bool) -> Iterator[Found]:
+    if docs_first:
+        yield from _in_docs(text, MOST_OF_DOCS)
+    if isinstance(person, User):
+        yield from chain(in_portal(person, text), in_stores(person, text), in_review(person, text))
+    yield from in_marketplace(text)
+    if not docs_first:
+        yield from _in_docs(text, MOST)
+
+
+def _in_docs(text: str, most: int) -> Iterator[Found]:
+    for each in search_docs(text, most):
+        section = each.section
+        yield Found("Documentation", section.name, section.trail, section.url, "book-open")

@@ -3,12 +3,9 @@
 from config.env.reading import env, flag, seconds, seconds_list, whole_number
 from config.env.servers import collector_url, sentry_dsn
 from config.observability.logs import log_settings
-from config.settings.broker import *
 from config.settings.browser import *
-from config.settings.database import *
-from config.settings.files import *
-from config.settings.mail import *
 from config.settings.people import *
+from config.settings.servers import *
 from config.settings.start import *
 from config.settings.start import BASE_DIR, DEBUG, VERSION
 from config.settings.zones import *
@@ -41,6 +38,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "rest_framework",
     "oauth2_provider",
 ]
@@ -56,25 +55,30 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "builtins": ["common.templatetags.links", "common.templatetags.stamped_forms"],
+            "builtins": [
+                "common.templatetags.links",
+                "common.templatetags.platform",
+                "common.templatetags.stamped_forms",
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "common.web.context_processors.page",
+                "accounts.context_processors.people",
                 "accounts.context_processors.confirmation",
             ],
         },
     },
 ]
-FORM_RENDERER = "common.web.forms.widgets.FormRenderer"
+FORM_RENDERER = "common.web.forms.fields.FormRenderer"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
-    "DEFAULT_PARSER_CLASSES": ["common.rest.parsers.JsonParser"],
-    "DEFAULT_RENDERER_CLASSES": ["common.rest.renderers.JsonRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.rest.renderers.AlwaysJson",
+    "DEFAULT_PARSER_CLASSES": ["common.rest.bodies.JsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["common.rest.bodies.JsonRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.rest.bodies.AlwaysJson",
     "EXCEPTION_HANDLER": "common.rest.errors.exception_handler",
     "UNAUTHENTICATED_USER": None,
     "LIST_SERIALIZER_ERRORS_AS_DICT": True,
@@ -82,7 +86,6 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
-    "TITLE": "Extension Platform",
     "VERSION": VERSION,
     "DESCRIPTION": "What an app may call, what the platform sends it, and how a developer registers apps.\n\nIds are "
     "opaque strings and times ISO 8601 in UTC. Every error has the schema `Error`, except those of `/oauth/token`, which "

@@ -3,8 +3,9 @@
 from csp.constants import NONE, SELF
 
 from config.env.addresses import cookie_name, security_txt, trusted_proxies
+from config.env.people import embed_origins
 from config.env.reading import flag, seconds
-from config.settings.start import BASE_URL, DEBUG
+from config.settings.start import BASE_URL, DEBUG, STORES_URL
 
 SECURE_BY_TLS = BASE_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_BY_TLS
@@ -25,10 +26,13 @@ SECURE_REFERRER_POLICY = "same-origin"
 OPENED_FROM_FRAMES = (
     "/accounts/login",
     "/accounts/register",
+    "/accounts/oidc/",
     "/oauth/authorize",
     "/oauth/requests/",
     "/store/",
 )
+# Whose pages may frame the pages that are marked for it (`common.web.middleware.frames`).
+EMBED_ORIGINS = embed_origins(base_url=BASE_URL, stores_url=STORES_URL)
 X_FRAME_OPTIONS = "DENY"
 # On every answer, unless its view says otherwise: pictures and static files are there for both hosts.
 ANSWER_HEADERS = {

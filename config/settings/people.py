@@ -1,7 +1,8 @@
 """Accounts, sign-in and OAuth."""
 
+from config.env.people import identity_provider, password_sign_in
 from config.env.reading import flag
-from config.settings.start import DEBUG
+from config.settings.start import DEBUG, PLATFORM_NAME
 
 AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL = "account_login"
@@ -34,9 +35,16 @@ ACCOUNT_AUTHENTICATED_LOGIN_REDIRECTS = False
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_RATE_LIMITS = False
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 900  # seconds after a sign-in or step-up until people are asked again
+# Sign-in by the operator's identity provider (`accounts.sign_in.provider`).
+IDENTITY_PROVIDER = identity_provider(debug=DEBUG)
+PASSWORD_SIGN_IN = password_sign_in(IDENTITY_PROVIDER)
+SOCIALACCOUNT_ADAPTER = "accounts.sign_in.provider.ProviderAdapter"
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {"provider_class": "accounts.sign_in.provider.OperatorsProvider"}
+}
 MFA_ADAPTER = "accounts.sign_in.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
-MFA_TOTP_ISSUER = "Extension Platform"
+MFA_TOTP_ISSUER = PLATFORM_NAME
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_ALLOW_UNVERIFIED_EMAIL = DEBUG
@@ -49,6 +57,8 @@ CONFIRM_ADDRESSES = not DEBUG
 SECOND_FACTOR_FOR_STAFF = not DEBUG
 STEP_UP = not DEBUG
 HOME_OF_ROLE = {"DEVELOPER": "portal:app_list", "MERCHANT": "merchants:home", "REVIEWER": "admin:index"}
+# Where people begin whom the identity provider has sent: a merchant without a store adds one.
+FIRST_PAGE_OF_ROLE = {"DEVELOPER": "portal:app_list", "MERCHANT": "merchants:business_add"}
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "marketplace.App"
 OAUTH2_PROVIDER_GRANT_MODEL = "installations.Grant"

@@ -4,13 +4,14 @@ import tomllib
 from pathlib import Path
 
 from config.cores import cores
+from config.env import keys
 from config.env.addresses import base_url, hosts, local_destinations, public_link, stores_url
-from config.env.keys import (
-    field_encryption_keys,
-    metrics_token,
-    secret_key,
-    secret_key_fallbacks,
-    session_token_keys,
+from config.env.brand import (
+    platform_accent,
+    platform_link,
+    platform_logo,
+    platform_name,
+    platform_support,
 )
 from config.env.reading import address, at_least, env, flag, folder, port
 
@@ -21,10 +22,10 @@ VAR_DIR = folder("VAR_DIR", BASE_DIR / "var")
 VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 DEBUG = flag("DEBUG")
-SECRET_KEY = secret_key(debug=DEBUG, var_dir=VAR_DIR)
-SECRET_KEY_FALLBACKS = secret_key_fallbacks()
-FIELD_ENCRYPTION_KEYS = field_encryption_keys(debug=DEBUG, var_dir=VAR_DIR)
-SESSION_TOKEN_KEYS = session_token_keys()
+SECRET_KEY = keys.secret_key(debug=DEBUG, var_dir=VAR_DIR)
+SECRET_KEY_FALLBACKS = keys.secret_key_fallbacks()
+FIELD_ENCRYPTION_KEYS = keys.field_encryption_keys(debug=DEBUG, var_dir=VAR_DIR)
+SESSION_TOKEN_KEYS = keys.session_token_keys()
 
 PORT = port("PORT", 8000)
 BASE_URL = base_url(PORT)
@@ -34,16 +35,21 @@ STORES_DOMAIN_IS_PUBLIC_SUFFIX = flag("STORES_DOMAIN_IS_PUBLIC_SUFFIX", default=
 ALLOWED_HOSTS = [*hosts(BASE_URL, STORES_URL), *env.list("ALLOWED_HOSTS", default=LOOPBACK if DEBUG else [])]
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
 
+# What the operator calls the platform, and how it looks.
+PLATFORM_NAME = platform_name()
+PLATFORM_LOGO = platform_logo()
+PLATFORM_ACCENT = platform_accent()
+
 # Links of every page's footer: those that the operator has.
 FOOTER_LINKS = [
     (words, link)
-    for words, name in (
-        ("Contact", "CONTACT_URL"),
-        ("Terms", "TERMS_URL"),
-        ("Privacy", "PRIVACY_URL"),
-        ("Status", "STATUS_URL"),
+    for words, link in (
+        ("Contact", platform_support() or public_link("CONTACT_URL")),
+        ("Terms", platform_link("PLATFORM_TERMS_URL") or public_link("TERMS_URL")),
+        ("Privacy", platform_link("PLATFORM_PRIVACY_URL") or public_link("PRIVACY_URL")),
+        ("Status", public_link("STATUS_URL")),
     )
-    if (link := public_link(name))
+    if link
 ]
 
 # Lets webhooks and hooks go to the loopback interface. For the demo and tests.
@@ -58,7 +64,7 @@ FOOTER_NOTE = ""
 LOG_API_CALLS = flag("LOG_API_CALLS", default=True)
 
 # The bearer token for `/metrics`. Without it that page is a 404.
-METRICS_TOKEN = metrics_token(debug=DEBUG)
+METRICS_TOKEN = keys.metrics_token(debug=DEBUG)
 
 # What `manage.py serve` and `manage.py work` start.
 BIND = env.str("BIND", default="") or f"127.0.0.1:{PORT}"

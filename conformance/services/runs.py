@@ -1,4 +1,5 @@
-"""Runs of a check: begun, taken from step to step, ended.
+"""Runs of a check: begun, taken from step to step, ended; those that the platform performs itself, whose findings are evidence; and the
+removal of throwaway stores.
 
 A step's requests are kept in the row until their responses come, from the platform's own transport or from a
 developer's command line. Both are judged here, by the same code.
@@ -10,21 +11,30 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
+from accounts.models import Business
 from accounts.services.businesses import open_throwaway_store
-from common.db.finders import get_or_not_found
+from activity.models import ApiCall, DeprecatedUse, StoreScopeUse
+from common import strangers
+from common.db.rows import for_each, get_or_not_found
+from common.db.transactions import forbid_transaction
 from common.errors import Conflict, Invalid, TooManyRequests
-from common.web.limits.rate_limits import consume
+from common.http import transport
+from common.http.exchanges import Exchange
+from common.web.limits import consume
 from conformance.enums import Outcome, RunStatus, Sender
 from conformance.models import Run
 from conformance.probes import AppResponse, Probe, findings_of, probe_of
 from conformance.rules import RULES
 from conformance.steps import STEPS
-from conformance.steps.base import skipped
-from conformance.subject import Subject
+from conformance.subject import Subject, skipped
+from installations.models import Grant, Installation
 from marketplace.models import App, AppVersion
 from marketplace.services.locks import lock_app, require_not_suspended
+from webhooks.insight.diagnosis import in_short
+from webhooks.models import Endpoint, Webhook
 
 NEEDS_MORE: Final = "Not tried: something that it needs failed."
 LONGEST: Final = timedelta(seconds=90)
@@ -186,3 +196,107 @@ def _origin(text: str) -> str:
             "url", "Enter the address of your server without a path, such as http://localhost:3000."
         )
     return text.rstrip("/")
+
+
+# --- Throwaway stores that go ------------------------------------------------------------------------
+
+LINGERS: Final = timedelta(seconds=10)  # in which calls of the app that came last are logged
+STORE_KEPT: Final = timedelta(days=30)  # results
+
+
+def remove_ended(*, now: datetime | None = None) -> int:
+    """End overdue runs, delete stores that aren't needed any more, and old results. Returns the number of stores."""
+    now = now or timezone.now()
+    end_overdue(now=now)
+    running = Run.objects.running().exclude(store=None).values("store")
+    ended = Q(expires_at__lt=now) | Q(pk__in=Run.objects.filter(ended_at__lt=now - LINGERS).values("store"))
+    stores = Business.objects.filter(ended, expires_at__isnull=False).exclude(pk__in=running)
+    removed = for_each(stores, lambda store: _remove(store), task="remove_ended_checks")
+    Run.objects.filter(ended_at__lt=now - STORE_KEPT).exclude(status=RunStatus.RUNNING).delete()
+    return removed
+
+
+@transaction.atomic
+def _remove(store: Business) -> int:
+    installations = list(Installation.objects.filter(business=store).values_list("pk", flat=True))
+    for log in (ApiCall, DeprecatedUse, StoreScopeUse):
+        log.objects.filter(installation__in=installations).delete()
+    # Those of a test store are its own; a check's has that of the app, whose other stores need what is known of it.
+    own = Webhook.objects.filter(installation__in=installations, installation__is_own=True)
+    Endpoint.objects.filter(pk__in=list(own.values_list("endpoint", flat=True))).delete()
+    Grant.objects.filter(business=store).delete()
+    Installation.objects.filter(pk__in=installations).delete()
+    store.delete()
+    return 1
+
+
+# --- Runs that the platform performs itself ----------------------------------------------------------
+
+ON_A_PAGE: Final = timedelta(seconds=15)  # while somebody waits for it
+
+
+def check_for_developer(app: App) -> Run:
+    """Perform a run at its registered URLs for the developer, who waits for it. It is no evidence in a review.
+
+    One at a time. Raises `Conflict`, `TooManyRequests` and `strangers.NoPlace`.
+    """
+    strangers.require(app.pk)
+    admit(app, Sender.PLATFORM, most=1)
+    return check_app(app=app, lasts=ON_A_PAGE)
+
+
+def check_app(
+    *,
+    app: App,
+    version: AppVersion | None = None,
+    sender: Sender = Sender.PLATFORM,
+    origin: str = "",
+    lasts: timedelta = LONGEST,
+    now: datetime | None = None,
+) -> Run:
+    """Perform a whole run, of the working copy or an approved version, and return it. Not inside a transaction.
+
+    Raises `Conflict` for a suspended app.
+    """
+    forbid_transaction()
+    run = start(app=app, version=version, sender=sender, origin=origin, lasts=lasts, now=now)
+    while run.status == RunStatus.RUNNING:
+        probes = pending(run)
+        left = (run.deadline_at - timezone.now()).total_seconds()
+        run = advance(
+            run=run,
+            step=run.step,
+            answers=dict(zip((each.name for each in probes), send_probes(probes, left, app), strict=True)),
+        )
+    return run
+
+
+def send_probes(probes: Sequence[Probe], seconds: float, app: App) -> list[AppResponse]:
+    """Send all at once. None of them takes longer than `seconds`. Raises `strangers.NoPlace`, and breaks off all of them then."""
+    under_way = [_submit(probe, max(0.1, min(probe.seconds, seconds))) for probe in probes]
+    try:
+        return [_answer(strangers.result(exchange, app.pk)) for exchange in under_way]
+    finally:
+        for exchange in under_way:
+            exchange.cancel()  # does nothing to one that has ended
+
+
+def _submit(probe: Probe, seconds: float) -> transport.Coming:
+    return transport.submit(
+        probe.url,
+        method="GET" if probe.method == "GET" else "POST",
+        headers=probe.headers,
+        body=probe.body.encode(),
+        timeout=seconds,
+        max_body=probe.max_body,
+    )
+
+
+def _answer(exchange: Exchange) -> AppResponse:
+    return AppResponse(
+        status=exchange.status,
+        headers=exchange.headers,
+        body=exchange.body.decode("utf-8", "replace").replace("\x00", ""),
+        duration_ms=exchange.duration_ms,
+        error="" if exchange.status is not None else in_short(None, exchange.error_class or ""),
+    )

@@ -7,7 +7,7 @@
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -22,15 +22,19 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from accounts.enums import MailKind
+from accounts.models import User
+from accounts.services.outbox import post_each
 from common.db.rows import for_each
 from common.errors import ServiceError
 from common.ids import first_id_at
+from common.mails.letters import Letter, letter
 from conformance.enums import Change, Outcome, RunStatus, Sender
-from conformance.models import Run, WeeklyCheck
-from conformance.results import results_of
+from conformance.models import FAILED_WEEKS, Run, WeeklyCheck
+from conformance.queries import Broken, broken_rules, results_of
 from conformance.rules import LATE
-from conformance.services.sending import check_app
-from conformance.services.weekly_mails import mail_change
+from conformance.services.runs import check_app
+from marketplace.access import people_to_notify
 from marketplace.models import App, AppFields, AppVersion, Submission
 
 log = logging.getLogger(__name__)
@@ -233,3 +237,42 @@ def _record(row: WeeklyCheck, failed: list[str], now: datetime) -> Change | None
     if row.is_on_listing and not was_on_listing:
         return Change.LISTED
     return Change.BROKEN if set(failed) != set(before) else None
+
+
+# --- Mails -------------------------------------------------------------------------------------------
+
+_SUBJECTS: Final = {
+    Change.BROKEN: "{app} failed its weekly check",
+    Change.LISTED: "{app}: the listing says that it doesn’t pass its checks",
+    Change.PASSED: "{app} passes its checks again",
+}
+TEMPLATE: Final = "conformance/mail/weekly.txt"
+
+
+def mail_change(row: WeeklyCheck, run: Run, change: Change) -> None:
+    """For the transaction of the result. The portal shows the same."""
+    app = run.app
+    context = weekly_context(app.name, app.slug, change, broken_rules(row, run), str(run.pk))
+    context["is_on_listing"] = row.is_on_listing
+    subject = _SUBJECTS[change].format(app=app.name)
+
+    def write(person: User) -> Letter:
+        return letter(
+            subject=subject, to=person.email, template=TEMPLATE, context=context | {"person": person}
+        )
+
+    post_each(people_to_notify(app), write, kind=MailKind.CHECKS)
+
+
+def weekly_context(
+    name: str, slug: str, change: Change, broken: Sequence[Broken], run_id: str
+) -> dict[str, Any]:
+    checks = f"{settings.BASE_URL}/portal/apps/{slug}/checks/"
+    return {
+        "app_name": name,
+        "change": change.value,
+        "broken": broken,
+        "weeks": FAILED_WEEKS,
+        "page": f"{checks}{run_id}/",
+        "guide": f"{settings.BASE_URL}/docs/guides/testing-your-app/",
+    }

@@ -3,7 +3,7 @@
 from typing import Final
 
 from conformance.steps import frames, hooks, install, lifecycle, webhooks
-from conformance.steps.base import Step
+from conformance.subject import Step
 
 STEPS: Final[tuple[Step, ...]] = (
     *install.sequence("IN001"),

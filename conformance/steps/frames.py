@@ -16,9 +16,8 @@ from django.conf import settings
 
 from conformance.enums import Expected, Outcome
 from conformance.probes import AppResponse, Finding, Probe, judged
-from conformance.steps.base import NO_ANSWER, Answers, Step, joined, skipped
-from conformance.subject import Subject
-from extensions.addresses import frame_url
+from conformance.subject import NO_ANSWER, Answers, Step, Subject, joined, skipped
+from extensions.definitions import frame_url
 from extensions.enums import ExtensionType
 from extensions.manifest.content import Defined
 from stores.addresses import stores_origin

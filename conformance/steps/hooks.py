@@ -7,8 +7,7 @@ from typing import Any, Final
 from common.secrets import new_webhook_secret
 from conformance.enums import Expected, Outcome
 from conformance.probes import AppResponse, Finding, Probe, judged
-from conformance.steps.base import NO_ANSWER, Answers, Step, skipped
-from conformance.subject import OLD, SIGNATURES, Subject
+from conformance.subject import NO_ANSWER, OLD, SIGNATURES, Answers, Step, Subject, skipped
 from extensions.definitions import Hook
 from extensions.hooks.answers import BadAnswer, parse, problems_of
 from extensions.hooks.simulator import example_data

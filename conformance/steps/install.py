@@ -10,8 +10,7 @@ from django.conf import settings
 
 from conformance.enums import Expected, Outcome
 from conformance.probes import AppResponse, Finding, Probe, judged
-from conformance.steps.base import NO_ANSWER, Answers, Step, joined
-from conformance.subject import Subject
+from conformance.subject import NO_ANSWER, Answers, Step, Subject, joined
 from installations.models import Grant
 from installations.oauth import answer_url
 

@@ -9,9 +9,8 @@ from common.secrets import new_webhook_secret
 from conformance.enums import Expected, Outcome
 from conformance.probes import Finding, Probe, judged
 from conformance.steps import hooks
-from conformance.steps.base import NO_ANSWER, Answers, Step, skipped
 from conformance.steps.webhooks import valid
-from conformance.subject import Subject
+from conformance.subject import NO_ANSWER, Answers, Step, Subject, skipped
 from installations.models import Installation
 from installations.services import lifecycle
 from stores.customers import Person

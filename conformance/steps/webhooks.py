@@ -9,11 +9,10 @@ from common.ids import new_id
 from common.secrets import new_webhook_secret
 from conformance.enums import Expected, Outcome
 from conformance.probes import Finding, Probe
-from conformance.steps.base import Answers, Step, skipped
-from conformance.subject import OLD, SIGNATURES, Subject
+from conformance.subject import OLD, SIGNATURES, Answers, Step, Subject, skipped
 from webhooks.catalogue import ERASURES, WEBHOOK_TEST
 from webhooks.messages import payloads
-from webhooks.messages.signing import signature_headers
+from webhooks.messages.message import signature_headers
 from webhooks.services.sandbox.samples import sample_data
 
 UNKNOWN: Final = "order.unheard_of"
@@ -25,7 +24,12 @@ _ALL: Final = ("WH001", "WH002", "WH003", "WH004", "WH005", "WH006", "WH007", "W
 def usual_event(subject: Subject) -> str:
     """An event that the app receives."""
     named = [event for event in subject.events if event not in ERASURES]
-    return USUAL if USUAL in named else next(iter(named), WEBHOOK_TEST)
+    first = sorted(named, key=lambda event: event != USUAL)
+    return next((each for each in first if not _stopped_by(subject, each)), WEBHOOK_TEST)
+
+
+def _stopped_by(subject: Subject, event: str) -> str:
+    return subject.stopped_by(event, usual_data(subject, event))
 
 
 def usual_data(subject: Subject, event: str) -> dict[str, Any]:
@@ -114,7 +118,7 @@ class Variety(Step):
         if subject.webhook is None:
             return
         for event in subject.events:
-            if event not in ERASURES:
+            if event not in ERASURES and not _stopped_by(subject, event):
                 data = usual_data(subject, event)
                 yield subject.delivery(rule="WH009", title=event, event=event, data=data)
         if not subject.events:
@@ -125,6 +129,13 @@ class Variety(Step):
         title = f"{event} with a field more"
         yield subject.delivery(rule="WH011", title=title, event=event, data=data | UNKNOWN_FIELD)
         yield from _moved(subject, "DELIVERED", "IN_DELIVERY", "order.delivered", subject.now)
+
+    def judge(self, subject: Subject, probes: Sequence[Probe], answers: Answers) -> Iterator[Finding]:
+        yield from super().judge(subject, probes, answers)
+        for event in subject.events:
+            if event not in ERASURES and (condition := _stopped_by(subject, event)):
+                text = f"{event}: not sent, since the filter asks for {condition}. It counts as delivered."
+                yield Finding("WH009", Outcome.PASS, text)
 
 
 class OutOfOrder(Step):
@@ -152,6 +163,8 @@ def _moved(
         "status": status,
         "previousStatus": previous,
     }
+    if subject.stopped_by(event, data):
+        return
     title = f"{event} of an unknown order"
     yield subject.delivery(rule="WH012", title=title, event=event, data=data, occurred_at=occurred_at)
 

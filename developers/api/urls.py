@@ -2,45 +2,13 @@
 
 from django.urls import path
 
+from developers.api.views import deliveries, reviews, test_stores, testing
 from developers.api.views.apps import AppsView, AppView, ClientSecretView
 from developers.api.views.checks import CheckResponsesView, ChecksView, CheckView
-from developers.api.views.deliveries import (
-    AnalyticsView,
-    DeliveriesView,
-    DeliveryView,
-    RedeliverView,
-    TestEventsView,
-)
 from developers.api.views.device import DeviceTokenView, DeviceView
 from developers.api.views.listeners import AnswersView, ListenerView, ListenView, WorkView
 from developers.api.views.manifests import ManifestView
 from developers.api.views.members import MembersView, MemberView, TransferView
-from developers.api.views.releases import (
-    AdvanceReleaseView,
-    HaltReleaseView,
-    ReleaseView,
-    ResumeReleaseView,
-    TakeBackView,
-)
-from developers.api.views.reviews import (
-    RestoreVersionView,
-    SubmissionsView,
-    SubmitView,
-    VersionsView,
-    WithdrawView,
-)
-from developers.api.views.test_installs import TestInstallView, TestStatusView, TestUninstallView
-from developers.api.views.test_stores import (
-    AdvanceView,
-    TestStoreCallsView,
-    TestStoreChangesView,
-    TestStoreDeliveriesView,
-    TestStoreInstallView,
-    TestStoresView,
-    TestStoreUninstallView,
-    TestStoreView,
-)
-from developers.api.views.testing import ActivityView, CheckManifestView, MakeTestChangeView, TestChangesView
 
 app_name = "developer_api"
 
@@ -53,45 +21,55 @@ urlpatterns = [
     path("apps/<str:app_id>/members/<str:member_id>", MemberView.as_view(), name="member"),
     path("apps/<str:app_id>/transfer", TransferView.as_view(), name="transfer"),
     path("apps/<str:app_id>/client-secret", ClientSecretView.as_view(), name="client_secret"),
-    path("apps/<str:app_id>/manifest/check", CheckManifestView.as_view(), name="check_manifest"),
+    path("apps/<str:app_id>/manifest/check", testing.CheckManifestView.as_view(), name="check_manifest"),
     path("apps/<str:app_id>/manifest", ManifestView.as_view(), name="manifest"),
-    path("apps/<str:app_id>/submit", SubmitView.as_view(), name="submit"),
-    path("apps/<str:app_id>/submissions", SubmissionsView.as_view(), name="submissions"),
-    path("apps/<str:app_id>/versions", VersionsView.as_view(), name="versions"),
+    path("apps/<str:app_id>/submit", reviews.SubmitView.as_view(), name="submit"),
+    path("apps/<str:app_id>/submissions", reviews.SubmissionsView.as_view(), name="submissions"),
+    path("apps/<str:app_id>/versions", reviews.VersionsView.as_view(), name="versions"),
     path(
         "apps/<str:app_id>/versions/<str:number>/restore",
-        RestoreVersionView.as_view(),
+        reviews.RestoreVersionView.as_view(),
         name="restore_version",
     ),
-    path("apps/<str:app_id>/release", ReleaseView.as_view(), name="release"),
-    path("apps/<str:app_id>/release/advance", AdvanceReleaseView.as_view(), name="advance_release"),
-    path("apps/<str:app_id>/release/halt", HaltReleaseView.as_view(), name="halt_release"),
-    path("apps/<str:app_id>/release/resume", ResumeReleaseView.as_view(), name="resume_release"),
-    path("apps/<str:app_id>/release/back", TakeBackView.as_view(), name="take_back"),
-    path("apps/<str:app_id>/withdraw", WithdrawView.as_view(), name="withdraw"),
-    path("apps/<str:app_id>/test-install", TestInstallView.as_view(), name="test_install"),
-    path("apps/<str:app_id>/test-status", TestStatusView.as_view(), name="test_status"),
-    path("apps/<str:app_id>/test-uninstall", TestUninstallView.as_view(), name="test_uninstall"),
-    path("test-changes", TestChangesView.as_view(), name="test_changes"),
-    path("apps/<str:app_id>/test-changes", MakeTestChangeView.as_view(), name="make_test_change"),
-    path("apps/<str:app_id>/test-stores", TestStoresView.as_view(), name="test_stores"),
-    path("test-stores/<str:store_id>", TestStoreView.as_view(), name="test_store"),
-    path("test-stores/<str:store_id>/advance", AdvanceView.as_view(), name="test_store_advance"),
-    path("test-stores/<str:store_id>/changes", TestStoreChangesView.as_view(), name="test_store_changes"),
-    path("test-stores/<str:store_id>/install", TestStoreInstallView.as_view(), name="test_store_install"),
+    path("apps/<str:app_id>/release", reviews.ReleaseView.as_view(), name="release"),
+    path("apps/<str:app_id>/release/advance", reviews.AdvanceReleaseView.as_view(), name="advance_release"),
+    path("apps/<str:app_id>/release/halt", reviews.HaltReleaseView.as_view(), name="halt_release"),
+    path("apps/<str:app_id>/release/resume", reviews.ResumeReleaseView.as_view(), name="resume_release"),
+    path("apps/<str:app_id>/release/back", reviews.TakeBackView.as_view(), name="take_back"),
+    path("apps/<str:app_id>/withdraw", reviews.WithdrawView.as_view(), name="withdraw"),
+    path("apps/<str:app_id>/test-install", testing.TestInstallView.as_view(), name="test_install"),
+    path("apps/<str:app_id>/test-status", testing.TestStatusView.as_view(), name="test_status"),
+    path("apps/<str:app_id>/test-uninstall", testing.TestUninstallView.as_view(), name="test_uninstall"),
+    path("test-changes", testing.TestChangesView.as_view(), name="test_changes"),
+    path("apps/<str:app_id>/test-changes", testing.MakeTestChangeView.as_view(), name="make_test_change"),
+    path("apps/<str:app_id>/test-stores", test_stores.TestStoresView.as_view(), name="test_stores"),
+    path("test-stores/<str:store_id>", test_stores.TestStoreView.as_view(), name="test_store"),
+    path("test-stores/<str:store_id>/advance", test_stores.AdvanceView.as_view(), name="test_store_advance"),
+    path(
+        "test-stores/<str:store_id>/changes",
+        test_stores.TestStoreChangesView.as_view(),
+        name="test_store_changes",
+    ),
+    path(
+        "test-stores/<str:store_id>/install",
+        test_stores.TestStoreInstallView.as_view(),
+        name="test_store_install",
+    ),
     path(
         "test-stores/<str:store_id>/uninstall",
-        TestStoreUninstallView.as_view(),
+        test_stores.TestStoreUninstallView.as_view(),
         name="test_store_uninstall",
     ),
     path(
         "test-stores/<str:store_id>/deliveries",
-        TestStoreDeliveriesView.as_view(),
+        test_stores.TestStoreDeliveriesView.as_view(),
         name="test_store_deliveries",
     ),
-    path("test-stores/<str:store_id>/calls", TestStoreCallsView.as_view(), name="test_store_calls"),
-    path("apps/<str:app_id>/activity", ActivityView.as_view(), name="activity"),
-    path("apps/<str:app_id>/test-events", TestEventsView.as_view(), name="test_events"),
+    path(
+        "test-stores/<str:store_id>/calls", test_stores.TestStoreCallsView.as_view(), name="test_store_calls"
+    ),
+    path("apps/<str:app_id>/activity", testing.ActivityView.as_view(), name="activity"),
+    path("apps/<str:app_id>/test-events", deliveries.TestEventsView.as_view(), name="test_events"),
     path("apps/<str:app_id>/listener", ListenView.as_view(), name="listen"),
     path("apps/<str:app_id>/listener/<str:listener_id>", ListenerView.as_view(), name="listener"),
     path("apps/<str:app_id>/listener/<str:listener_id>/work", WorkView.as_view(), name="listener_work"),
@@ -107,10 +85,14 @@ urlpatterns = [
         CheckResponsesView.as_view(),
         name="check_responses",
     ),
-    path("apps/<str:app_id>/analytics", AnalyticsView.as_view(), name="analytics"),
-    path("apps/<str:app_id>/deliveries", DeliveriesView.as_view(), name="deliveries"),
-    path("apps/<str:app_id>/deliveries/<str:delivery_id>", DeliveryView.as_view(), name="delivery"),
+    path("apps/<str:app_id>/analytics", deliveries.AnalyticsView.as_view(), name="analytics"),
+    path("apps/<str:app_id>/deliveries", deliveries.DeliveriesView.as_view(), name="deliveries"),
     path(
-        "apps/<str:app_id>/deliveries/<str:delivery_id>/redeliver", RedeliverView.as_view(), name="redeliver"
+        "apps/<str:app_id>/deliveries/<str:delivery_id>", deliveries.DeliveryView.as_view(), name="delivery"
+    ),
+    path(
+        "apps/<str:app_id>/deliveries/<str:delivery_id>/redeliver",
+        deliveries.RedeliverView.as_view(),
+        name="redeliver",
     ),
 ]

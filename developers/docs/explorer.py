@@ -22,7 +22,7 @@ from django.http.response import HttpResponseBase
 
 from accounts.models import Business, User
 from common.errors import status_name
-from common.rest.parsers import MAX_BODY
+from common.rest.bodies import MAX_BODY
 from common.text.nesting import indented
 from common.tracing import REQUEST_ID_HEADER
 from common.web.requests import Request, RequestHandler

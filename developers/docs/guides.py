@@ -18,8 +18,7 @@ from django.utils.text import slugify
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from developers.docs.highlighting import highlighted
-from developers.docs.tabs import in_tabs
+from developers.docs.markup import highlighted, in_tabs
 from developers.sdks.packages import BROWSER, NODE, PACKAGES, PYTHON
 from stores.addresses import stores_origin
 

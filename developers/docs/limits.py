@@ -7,7 +7,7 @@ from functools import cache
 from django.conf import settings
 
 from accounts.models import LASTS
-from accounts.services import businesses, developer_tokens, device_grants, invitations, second_factor
+from accounts.services import businesses, developer_tokens, invitations, second_factor
 from accounts.services.staff import STAFF
 from accounts.sign_in import limits as sign_in_limits
 from accounts.sign_in import tokens
@@ -15,14 +15,13 @@ from activity.services import retention as log_retention
 from activity.services import writing
 from common import lengths, strangers
 from common.http import transport, url_policy
-from common.rest import idempotency, parsers
+from common.rest import bodies, idempotency
 from common.rest.views import JsonView
 from common.text.nesting import MAX_DEPTH, MAX_VALUES
 from common.times import duration
-from common.web.limits import auth_limits, person_limits, rate_limits
-from common.web.middleware.chunked_bodies import LARGEST
-from common.web.middleware.form_bodies import MAX_ESCAPES
-from conformance.services import disposal, runs
+from common.web import limits as rate_limits
+from common.web.middleware.bodies import LARGEST, MAX_ESCAPES
+from conformance.services import runs
 from developers import limits as developer_limits
 from extensions import json_documents, session_tokens
 from extensions.hooks import answers, breaker, ledger, simulator
@@ -30,7 +29,7 @@ from extensions.manifest import problems, values
 from extensions.schemas import references
 from installations import limits as api_limits
 from installations.services import authorization
-from marketplace import rules
+from marketplace import data_terms, rules
 from marketplace.services import apps, pictures
 from marketplace.services.members import MEMBERS
 from stores import hookpoints
@@ -39,6 +38,7 @@ from stores.services.catalogue import products
 from teststores import services as test_stores
 from webhooks import health
 from webhooks.engine import claim_selection, listeners, retry
+from webhooks.filters import rules as filter_rules
 from webhooks.messages import message
 from webhooks.services import deliveries, inboxes, registration
 from webhooks.services import retention as delivery_retention
@@ -78,8 +78,8 @@ def _api() -> list[Limit]:
     return [
         Limit("Requests of an installation to the app API and webhooks API", f"{api_limits.REQUESTS_A_MINUTE} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
         Limit("Requests without a valid token, for each address", f"{api_limits.REQUESTS_A_MINUTE} in {rate_limits.WINDOW} seconds", "429"),
-        Limit("Calls of the developer API, and forms sent in the portal and in a merchant's dashboard, together for each person", f"{person_limits.REQUESTS} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
-        Limit("JSON request body", size(parsers.MAX_BODY), "413"),
+        Limit("Calls of the developer API, and forms sent in the portal and in a merchant's dashboard, together for each person", f"{rate_limits.PERSON_REQUESTS} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
+        Limit("JSON request body", size(bodies.MAX_BODY), "413"),
         Limit("Upload of an app's pictures", size(LARGEST), "413"),
         Limit("Parts of such an upload", str(developer_limits.MAX_PARTS), "400"),
         Limit("Levels of objects and lists in a JSON body", str(MAX_DEPTH), "400"),
@@ -125,6 +125,8 @@ def _orders() -> list[Limit]:
 def _webhooks() -> list[Limit]:
     return [
         Limit("Webhooks of an installation, besides the app-defined one", str(registration.MAX_WEBHOOKS), "409"),
+        Limit("Conditions of a filter, and names in its `changed`", str(filter_rules.MOST), "400"),
+        Limit("A value of a condition", f"{filter_rules.MAX_TEXT} characters; {filter_rules.MOST_VALUES} values of `in`", "400"),
         Limit("Deliveries at the same time to one host name, all webhooks whose server isn't known to answer quickly together", str(claim_selection.HOST_ATTEMPTS), "they wait"),
         Limit("Time for a response", f"{transport.TIMEOUT:.0f} seconds", "the attempt fails"),
         Limit("Attempts of a delivery", str(len(retry.delays()) + 1), "EXHAUSTED"),
@@ -169,7 +171,8 @@ def _manifest() -> list[Limit]:
         Limit("Levels of a settings schema", str(references.MAX_LEVELS), "400"),
         Limit("Properties of a settings schema", str(references.MAX_PROPERTIES), "400"),
         Limit("Numbers in settings and manifests", "−(2^53−1) to 2^53−1", "400"),
-        Limit("Session token of an admin page", duration(session_tokens.LIFETIME), "your server must refuse it"),
+        Limit("Session token of an admin page, a block or a widget", duration(session_tokens.LIFETIME), "your server must refuse it"),
+        Limit("Requests of a store's page for the session tokens of its blocks and widgets, for each session", f"{session_tokens.BLOCKS_A_MINUTE} in {rate_limits.WINDOW} seconds", "SERVICE_BLOCK_INIT without a token"),
     ]  # fmt: skip
 
 
@@ -187,6 +190,7 @@ def _apps() -> list[Limit]:
         Limit("A check", duration(runs.LONGEST), "the other rules count as not tried"),
         Limit("Test stores at a time, for each developer", str(test_stores.MOST_AT_A_TIME), "409"),
         Limit("A test store", f"{duration(test_stores.SHORTEST)} to {duration(test_stores.LONGEST)}, {duration(test_stores.USUAL)} if not given", "deleted"),
+        Limit("Where the data goes", f"{data_terms.MAX_COUNTRIES} countries, 0 to {data_terms.MAX_DAYS:,} days, {data_terms.MAX_PROCESSORS} characters about other processors", "400"),
         Limit("Screenshots", str(rules.MAX_SCREENSHOTS), "400"),
         Limit("A picture", f"{size(pictures.MAX_BYTES)}, {pictures.MAX_PIXELS // 1_000_000} megapixels", "400"),
         Limit("How to test, scope reason", f"{rules.REMARKS['how_to_test']:,} and {rules.REMARKS['scope_reason']:,} characters", "400"),
@@ -198,10 +202,10 @@ def _sign_in() -> list[Limit]:
         Limit("Wrong codes of a second factor after the right password, for each account", f"{second_factor.MOST_WRONG} in {duration(second_factor.COUNTED_FOR)}", "429; recovery codes and passkeys still work"),
         Limit("Mails of a kind (an account exists, new password, confirmation, invitation) to one address", f"{sign_in_limits.MAILS_AN_HOUR} an hour, {sign_in_limits.MAILS_A_DAY} a day", "not sent, and the answer doesn't say so"),
         Limit("Authorization code", duration(authorization.CODE_LIFETIME), "invalid_grant"),
-        Limit("Code exchanges, revocations and registrations, for each address", f"{auth_limits.PER_ADDRESS} a minute", "429"),
+        Limit("Code exchanges, revocations and registrations, for each address", f"{rate_limits.PER_ADDRESS} a minute", "429"),
         Limit("Failed sign-ins, for each account and network", f"{sign_in_limits.PER_ACCOUNT} a minute, with growing delays", "429"),
         Limit("Developer tokens of an account", f"{developer_tokens.MOST_TOKENS}, for at most {developer_tokens.LONGEST.days} days", "409"),
-        Limit("Codes of a device sign-in", duration(device_grants.LIFETIME), "expired_token"),
+        Limit("Codes of a device sign-in", duration(developer_tokens.GRANT_LIFETIME), "expired_token"),
         Limit("Access token of a developer's sign-in", duration(tokens.ACCESS_LIFETIME), "401"),
     ]  # fmt: skip
 
@@ -210,7 +214,7 @@ def _retention() -> list[Limit]:
     return [
         Limit("Events in the feed, and deliveries", duration(delivery_retention.KEPT), "410; deleted within a week"),
         Limit("Files of exports", duration(api_limits.EXPORTS_KEPT), "404"),
-        Limit("Results of checks", duration(disposal.KEPT), "404"),
+        Limit("Results of checks", duration(runs.STORE_KEPT), "404"),
         Limit("Calls in the list of requests", duration(log_retention.KEPT), "deleted"),
         Limit("Bodies in the list of requests, sandbox stores only", size(writing.KEPT_OF_BODY), "cut"),
     ]  # fmt: skip

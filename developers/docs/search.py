@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString, mark_safe
 from common import places
 from common.places import Work
 from developers.docs import changelog, errors, guides, limits, reference
-from developers.docs.openapi.fields import FieldRow
+from developers.docs.reference import FieldRow
 
 _WORD = re.compile(r"[a-z0-9]+")
 CONTRACT: Final = "Contract"

@@ -6,12 +6,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from accounts.services import device_grants
+from accounts.services import developer_tokens
 from accounts.sign_in.step_up import step_up
 from common.errors import NotFound
 from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
-from common.web.limits.auth_limits import limit
+from common.web.limits import limit
 from common.web.methods import GET_OR_POST
 from developers.portal.access import current_developer, developer_page
 
@@ -48,11 +48,11 @@ def device(request: HttpRequest) -> HttpResponse:
     limit(request, "device-code", key=str(developer.pk), per_minute=CODES_A_MINUTE)
     try:
         if "answer" not in request.POST:
-            grant = device_grants.waiting_grant(user_code)
-            context = {"grant": grant, "user_code": user_code, "days": device_grants.TOKEN_LIFETIME.days}
+            grant = developer_tokens.waiting_grant(user_code)
+            context = {"grant": grant, "user_code": user_code, "days": developer_tokens.TOKEN_LIFETIME.days}
             return render(request, "developers/portal/device_confirm.html", context)
         agreed = request.POST["answer"] == "allow"
-        grant = device_grants.answer(user=developer, user_code=user_code, agreed=agreed)
+        grant = developer_tokens.answer_grant(user=developer, user_code=user_code, agreed=agreed)
     except NotFound as error:
         form.add_error("user_code", error.message)
         return _code_page(request, form)

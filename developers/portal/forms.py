@@ -12,9 +12,8 @@ from django.utils.text import slugify
 
 from common import lengths
 from common.http.url_policy import MAX_URL_LENGTH, origin_of
-from common.web.forms.one_time import OneTimeForm, SecretForm
-from common.web.forms.texts import Lines
-from common.web.forms.widgets import CheckboxLines, RadioLines
+from common.web.forms.fields import CheckboxLines, Lines, RadioLines
+from common.web.forms.pages import OneTimeForm, SecretForm
 from developers.portal.examples import ELSEWHERE, EXAMPLES, ON_THIS_MACHINE, Example
 from marketplace import rules
 from marketplace.enums import Category, ReleaseMode, SubmissionStatus

@@ -3,10 +3,9 @@
 Every page of an app belongs to one tab: it is the tab's own page, or one below it.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from common.templatetags.links import address
 from marketplace.enums import AppRole
@@ -106,8 +105,7 @@ SECTIONS: Final = (
 _SAME_PAGE: Final = {"app_create": "app", "deliveries_resend": "deliveries", "review_message": "review"}
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     title: str
     url: str
     icon: str
@@ -140,10 +138,11 @@ class Place:
         return address(f"portal:{self.tab.route}", self.app.slug)
 
     @property
-    def sections(self) -> Iterator[Link]:
-        for section in SECTIONS:
-            first = section.tabs[0]
-            yield self._link(section.title, first.route, section.icon, is_inside=section is self.section)
+    def sections(self) -> list[Link]:
+        return [
+            self._link(each.title, each.tabs[0].route, each.icon, is_inside=each is self.section)
+            for each in SECTIONS
+        ]
 
     @property
     def tabs(self) -> list[Link]:

@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from accounts.models import User
 from activity.models import ApiCall
+from common.db.folding import folded
 from common.ids import parse_id
-from common.text.folding import folded
 from common.web.found import MOST, Found
 from developers.portal.navigation import SECTIONS
 from installations.models import Installation

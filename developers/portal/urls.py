@@ -4,7 +4,7 @@ from django.urls import path
 
 from developers.portal import device
 from developers.portal.analytics import views as analytics
-from developers.portal.apps import create
+from developers.portal.apps import views
 from developers.portal.apps import views as apps
 from developers.portal.deliveries import arrivals
 from developers.portal.deliveries import views as deliveries
@@ -24,11 +24,11 @@ app_name = "portal"
 urlpatterns = [
     path("", apps.app_list, name="app_list"),
     path("device/", device.device, name="device"),
-    path("create/", create.app_create, name="app_create"),
+    path("create/", views.app_create, name="app_create"),
     path("apps/<slug:slug>/", apps.app_overview, name="app"),
     path("apps/<slug:slug>/details/", apps.app_edit, name="app_edit"),
     path("apps/<slug:slug>/details/<slug:section>/", apps.app_edit, name="app_edit"),
-    path("apps/<slug:slug>/redirect/", create.redirect_result, name="redirect_result"),
+    path("apps/<slug:slug>/redirect/", views.redirect_result, name="redirect_result"),
     path("apps/<slug:slug>/credentials/", apps.credentials, name="credentials"),
     path("apps/<slug:slug>/credentials/regenerate/", apps.client_secret, name="client_secret"),
     path("apps/<slug:slug>/manifest/", manifests.manifest, name="manifest"),

@@ -15,9 +15,8 @@ from common.db.rows import for_each
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict, ServiceError
 from conformance.enums import Outcome
-from conformance.results import results_of
-from conformance.services.runs import LONGEST
-from conformance.services.sending import check_app
+from conformance.queries import results_of
+from conformance.services.runs import LONGEST, check_app
 from developers.review import checks, risks
 from developers.review.checks import CHECKS, Check, Evidence
 from marketplace.models import Submission

@@ -36,6 +36,8 @@ def of_approval(submission: Submission) -> Iterator[str]:
     if added := waiting_in(app, manifest_document(app)):
         names = ", ".join(f"{each.type.label.lower()} {each.key}" for each in added)
         yield f"Each store that has the app is asked to approve: {names}. Until then, these stay off there."
+    if app.asks_about_data:
+        yield "Each store that has the app is asked to agree to where its data goes. Nothing waits for that."
     if submission.removed_scopes:
         yield "Every installation loses the removed permissions."
 

@@ -6,7 +6,7 @@ from django.apps import apps
 from django.contrib.auth.models import Permission
 from django.db.models.signals import post_migrate
 
-from accounts.services import reviewers
+from accounts.services import registration
 
 RIGHTS: Final = (
     "view_app",
@@ -22,7 +22,7 @@ MAY_SUSPEND: Final = "marketplace.change_app"
 
 def grant_rights(using: str = "default", **kwargs: Any) -> None:
     """Creates the group if it is missing, and adds these permissions. Others that it has stay."""
-    group = reviewers.group(using=using)
+    group = registration.reviewer_group(using=using)
     group.permissions.add(
         *Permission.objects.using(using).filter(content_type__app_label="marketplace", codename__in=RIGHTS)
     )

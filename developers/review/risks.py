@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from activity.use_in_stores import use_in_stores
+from activity.use import use_in_stores
 from conformance.enums import Outcome
 from developers.review import checks, submissions
 from extensions.enums import ExtensionType

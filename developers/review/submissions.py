@@ -1,12 +1,18 @@
-"""Submissions for reviewers: the queue, and what a submission contains and changes."""
+"""Submissions for reviewers: the queue, what a submission contains and changes, and the search for apps."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.urls import reverse
 
+from accounts.models import User
+from common.ids import parse_id
+from common.web.found import MOST, Found
+from developers.review.reviewers import MAY_REVIEW
+from extensions.manifest.changes import manifest_differences
 from extensions.manifest.content import Defined, definitions_in
-from extensions.manifest.differences import manifest_differences
 from extensions.manifest.reach import added_reach
 from extensions.queries import approved_manifest, manifest_document
 from marketplace.differences import Difference, differences
@@ -67,6 +73,13 @@ class SubmittedContent:
         if self.before is None or self.fields is None:
             return []
         return differences(self.before, self.fields, self.developer)
+
+    @property
+    def asks_about_data(self) -> bool:
+        """Whether stores are asked to agree to where their data goes."""
+        if self.before is None or self.fields is None:
+            return False
+        return self.fields.data_terms.asks_beyond(self.before.data_terms)
 
     @property
     def screenshot_paths(self) -> list[str]:
@@ -133,3 +146,14 @@ def requested_scopes(submission: Submission, fields: App | AppVersion | None) ->
     kept = set(fields.scopes) - added if fields else set()
     changes = dict.fromkeys(kept, "kept") | dict.fromkeys(added, "added") | dict.fromkeys(removed, "removed")
     return [RequestedScope(SCOPES[name], changes[name]) for name in in_order(changes)]
+
+
+def in_review(person: User, text: str) -> Iterator[Found]:
+    """Apps by name, slug, Client ID or id, for people who may review."""
+    if not (person.is_staff and person.has_perm(MAY_REVIEW)):
+        return
+    wanted = parse_id(text.lower())
+    named = Q(pk=wanted) if wanted else Q(name__finds=text) | Q(slug__finds=text) | Q(client_id=text)
+    for app in App.objects.filter(named).order_by("-created_at", "-id")[:MOST]:
+        url = reverse("admin:marketplace_app_change", args=[app.pk])
+        yield Found("App in review", app.name, app.get_status_display(), url, "clipboard-list")

@@ -19,18 +19,8 @@ from django.utils import timezone
 
 from common import strangers
 from extensions.enums import CallOutcome
-from extensions.hooks import breaker, ledger, relaying
+from extensions.hooks import breaker, calling, ledger, relaying
 from extensions.hooks.breaker import Admission
-from extensions.hooks.calling import (
-    Call,
-    Pending,
-    begin,
-    compose,
-    judged,
-    out_of_time,
-    skipped_by_breaker,
-    without_place,
-)
 from extensions.hooks.live import HookKey, LiveHook, groups, hooks_for
 from extensions.models import Breaker
 from stores.hookpoints import HookRequest
@@ -46,16 +36,16 @@ class HookCalls:
 
     def __init__(self, request: HookRequest, *, slug: str = "") -> None:
         self.request = request
-        self.calls: list[Call] = []
+        self.calls: list[calling.Call] = []
         self._hooks = hooks_for(request, slug=slug)
         now = timezone.now()
         self._skipped = {hook.key for hook in self._hooks if hook.is_skipped(now)}
         self._breakers: dict[HookKey, Breaker] = breaker.breakers_of(
             hook for hook in self._hooks if hook.key not in self._skipped
         )
-        self._made: list[tuple[Call, Admission, float]] = []
+        self._made: list[tuple[calling.Call, Admission, float]] = []
 
-    def groups(self) -> Iterator[list[Call]]:
+    def groups(self) -> Iterator[list[calling.Call]]:
         """The calls of each priority, in the order of the installs. When the caller stops after a group, no later hook is asked."""
         for hooks in groups(self._hooks):
             calls = self._ask(hooks)
@@ -77,7 +67,7 @@ class HookCalls:
             except Exception:
                 log.exception("Hook calls of %s could not be recorded", self.request.point)
 
-    def _ask(self, hooks: list[LiveHook]) -> list[Call]:
+    def _ask(self, hooks: list[LiveHook]) -> list[calling.Call]:
         """All calls are sent before waiting for the first."""
         request, under_way, calls = self.request, {}, {}
         now = timezone.now()
@@ -85,46 +75,49 @@ class HookCalls:
         for hook in hooks:
             seconds = min(hook.timeout, request.flow.left)
             if not seconds:
-                calls[hook.key] = out_of_time(hook, now=now)
+                calls[hook.key] = calling.out_of_time(hook, now=now)
                 continue
             if not strangers.may_wait(request.business.pk, hook.app_id, about=request.point):
-                calls[hook.key] = without_place(hook, now=now)
+                calls[hook.key] = calling.without_place(hook, now=now)
                 continue
             admission = None
             if hook.key not in self._skipped:
                 admission = breaker.admit(self._breakers.get(hook.key), timeout=seconds, now=now)
             if admission is None:
-                calls[hook.key] = skipped_by_breaker(hook, now=now)
+                calls[hook.key] = calling.skipped_by_breaker(hook, now=now)
                 continue
-            composed = compose(
+            composed = calling.compose(
                 point=request.point,
                 business_id=request.business.pk,
                 data=request.data,
                 secret=hook.secret,
                 now=now,
             )
-            pending: Pending
+            pending: calling.Pending
             if slot := listening.get(hook.app_id):
                 pending = relaying.begin(
                     hook.app_id, hook.installation_id, slot, hook.url, composed, seconds=seconds
                 )
             else:
-                pending = begin(request.point, hook.url, composed, seconds=seconds)
-            under_way[hook.key] = hook, admission, seconds, composed.body, pending
+                pending = calling.begin(request.point, hook.url, composed, seconds=seconds)
+            under_way[hook.key] = hook, admission, seconds, composed, pending
         for key, (hook, admission, seconds, sent, pending) in under_way.items():
             call = self._result(hook, pending, seconds, now)
-            call.request_body, call.by_listener = sent, hook.app_id in listening
+            call.id, call.request_body = sent.call_id, sent.body
+            call.by_listener = hook.app_id in listening
             self._made.append((call, admission, seconds))
             calls[key] = call
         return [calls[hook.key] for hook in hooks]
 
-    def _result(self, hook: LiveHook, pending: Pending, seconds: float, now: datetime) -> Call:
+    def _result(
+        self, hook: LiveHook, pending: calling.Pending, seconds: float, now: datetime
+    ) -> calling.Call:
         request, began = self.request, monotonic()
         try:
             exchange = strangers.result(pending, request.business.pk, hook.app_id, about=request.point)
         except strangers.NoPlace:
-            return without_place(hook, now=now, duration_ms=round((monotonic() - began) * 1000))
-        return judged(request.point, hook, exchange, seconds=seconds, called_at=now)
+            return calling.without_place(hook, now=now, duration_ms=round((monotonic() - began) * 1000))
+        return calling.judged(request.point, hook, exchange, seconds=seconds, called_at=now)
 
     def _settle(self) -> None:
         """Report the results of the calls to the breakers."""

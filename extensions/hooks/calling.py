@@ -6,7 +6,7 @@ Failures are returned, never raised. This module does not use the database.
 import logging
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -16,12 +16,13 @@ import orjson
 from common import strangers, tracing
 from common.http import transport
 from common.http.exchanges import Exchange
+from common.ids import new_id
 from common.times import iso
 from extensions.enums import CallOutcome
 from extensions.hooks.answers import MAX_BYTES, BadAnswer, read
 from extensions.hooks.live import LiveHook
 from stores.hookpoints import HookPoint
-from webhooks.messages.signing import hook_signature_headers
+from webhooks.messages.message import signature_headers
 
 log = logging.getLogger(__name__)
 
@@ -38,15 +39,19 @@ _TIMEOUTS: Final = ("timeout_connect", "timeout_response")
 
 @dataclass(frozen=True, slots=True)
 class SignedRequest:
-    """The request: the specification's four fields, and the headers that sign them."""
+    """The request: the specification's four fields, and the headers that sign them. `call_id` is the call's in the ledger, too."""
 
+    call_id: UUID
     body: bytes
     headers: dict[str, str]
 
 
 @dataclass(slots=True)
 class Call:
-    """The result of one hook at a point. `answer` is None on failure; `fallback` is what the store did instead."""
+    """The result of one hook at a point. `answer` is None on failure; `fallback` is what the store did instead.
+
+    `id` is the `webhook-id` that the app got; new for a call that was skipped.
+    """
 
     hook: LiveHook
     called_at: datetime
@@ -59,6 +64,7 @@ class Call:
     answer: dict[str, Any] | None = None
     fallback: str = ""
     by_listener: bool = False
+    id: UUID = field(default_factory=new_id)
 
 
 Pending = strangers.Pending[Exchange]  # a call that was begun
@@ -68,14 +74,15 @@ def compose(
     *, point: HookPoint, business_id: UUID, data: Mapping[str, Any], secret: str, now: datetime
 ) -> SignedRequest:
     """One request, signed at the moment of sending. It carries the trace of the request that is being answered."""
+    call_id = new_id()
     envelope = {"hookPoint": point, "businessId": str(business_id), "timestamp": iso(now), "data": data}
     body = orjson.dumps(envelope)
     headers = {
         "X-Webhook-Business-Id": str(business_id),
         **tracing.current_or_new().headers(),
-        **hook_signature_headers(secret, int(now.timestamp()), body),
+        **signature_headers(secret, str(call_id), int(now.timestamp()), body),
     }
-    return SignedRequest(body, headers)
+    return SignedRequest(call_id, body, headers)
 
 
 def begin(point: HookPoint, url: str, request: SignedRequest, *, seconds: float) -> Future[Exchange]:

@@ -6,13 +6,23 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import CharField, Count, Exists, OuterRef, Q, QuerySet, Subquery, UUIDField
+from django.db.models import (
+    CharField,
+    Count,
+    DateTimeField,
+    Exists,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    UUIDField,
+)
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import Business
-from common.db.compiled import AmongIds, Compiled, Param
-from common.db.finders import get_or_not_found
+from common.db.compiled import AmongIds, Compiled, Param, keeps_statements, rows_of_each
+from common.db.rows import get_or_not_found
 from common.errors import NotFound
 from common.ids import first_id_at
 from extensions.enums import SKIPPED, CallOutcome, ExtensionType
@@ -26,7 +36,7 @@ from stores.models import Order
 
 WINDOW: Final = timedelta(days=7)
 NEWEST: Final = 1000  # calls counted at most
-SHOWN: Final = 50
+SHOWN: Final = 25
 
 
 _CallRow = tuple[str, int, datetime]  # outcome, duration in milliseconds, when
@@ -70,7 +80,7 @@ def health_of(calls: QuerySet[HookCall]) -> Health:
 def healths_of(
     calls: QuerySet[HookCall], hooks: Iterable[Definition], *, now: datetime
 ) -> dict[UUID, Health]:
-    """Of each hook, by definition id. One statement."""
+    """Of each hook by these calls, by definition id. One statement."""
     since = now - WINDOW
     newest = calls.filter(called_at__gt=since, id__gte=first_id_at(since)).order_by("-called_at")
     rows: dict[UUID, list[_CallRow]] = {each.pk: [] for each in hooks}
@@ -82,6 +92,30 @@ def healths_of(
     for pk, outcome, duration_ms, called_at in found:
         rows[pk].append((outcome, duration_ms, called_at))
     return {pk: _health(each[:NEWEST]) for pk, each in rows.items()}
+
+
+def healths_in_all_stores(hooks: Iterable[Definition], *, now: datetime) -> dict[UUID, Health]:
+    """Of each hook by all its calls, by definition id. One round trip."""
+    since = now - WINDOW
+    values = {"limit": NEWEST, "since": since, "first": first_id_at(since)}
+    ids = [each.pk for each in hooks]
+    queries = [(_CALLS, {"definition": pk} | values) for pk in ids]
+    found = rows_of_each(*queries, prepared=keeps_statements()) if ids else []
+    return {pk: _health(rows) for pk, rows in zip(ids, found, strict=True)}
+
+
+_CALLS: Final[Compiled[Any]] = Compiled(
+    lambda: (
+        HookCall.objects.filter(
+            definition=Param("definition", UUIDField()),
+            called_at__gt=Param("since", DateTimeField()),
+            id__gte=Param("first", UUIDField()),
+        )
+        .order_by("-called_at")
+        .values_list("outcome", "duration_ms", "called_at")
+    ),
+    prepared_as="extensions_calls_of_hook",
+)
 
 
 def _health(rows: Sequence[_CallRow]) -> Health:
@@ -158,7 +192,7 @@ class CallRow(NamedTuple):
 
 
 def newest_calls(definition: Definition) -> list[CallRow]:
-    """The last 50, each with its store."""
+    """The last 25, each with its store."""
     return [CallRow(*row) for row in _NEWEST.rows(limit=SHOWN, definition=definition.pk)]
 
 

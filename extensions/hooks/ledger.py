@@ -18,7 +18,7 @@ from extensions.hooks import skipped
 from extensions.hooks.calling import Call
 from extensions.models import HookCall, RelayedCall
 from installations.models import Installation
-from stores.copies import Copies, blank
+from stores.customers import Copies, blank
 from stores.hookpoints import HookRequest
 
 KEPT: Final = timedelta(days=30)
@@ -44,6 +44,7 @@ def record(request: HookRequest, calls: Sequence[Call]) -> None:
 
 def _row(request: HookRequest, call: Call) -> HookCall:
     return HookCall(
+        id=call.id,
         installation_id=call.hook.installation_id,
         definition_id=call.hook.definition_id,
         hook_point=request.point,

@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 
 from accounts.models import Business
 from common.db.compiled import Compiled, Param
-from extensions.addresses import hook_address
+from extensions.definitions import hook_address
 from extensions.enums import ExtensionType
 from extensions.models import Breaker, Definition, ExtensionState, HookPreference, LiveDefinition
 from installations.models import Installation, is_in_release, running

@@ -14,9 +14,9 @@ from django.utils import timezone
 from common import strangers
 from common.errors import Conflict, TooManyRequests
 from common.http.exchanges import Exchange
-from common.web.limits.rate_limits import consume
-from extensions.addresses import hook_address
+from common.web.limits import consume
 from extensions.definitions import hook as read_hook
+from extensions.definitions import hook_address
 from extensions.hooks import relaying
 from extensions.hooks.answers import AnswerProblem, BadAnswer, parse, problems_of
 from extensions.hooks.calling import Pending, begin, check_exchange, compose

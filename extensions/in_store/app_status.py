@@ -12,9 +12,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from common.db.compiled import AmongIds, Compiled
+from extensions.in_store.capabilities import OpenRequest, requests_of
 from extensions.models import Breaker, ExtensionState
 from extensions.queries import defaults_of, documents_in, overlaid, settings_schema_in
-from extensions.reach_requests import OpenRequest, requests_of
 from extensions.schemas import problems_of_values, without_misfits
 from installations.models import Installation
 from webhooks.queries import failing_since
@@ -39,7 +39,8 @@ NEEDING = (AppState.ASKS, AppState.TROUBLED, AppState.LACKS_SETTINGS)
 @dataclass(frozen=True, slots=True)
 class StoreAppStatus:
     """`failing_since`: since when updates don't reach the app. `breakers` are those of hooks whose last call failed.
-    `has_request`: for more permissions, paused or not, and after a no, too; `asks_reach`: also for scripts, widgets, hooks or hosts.
+    `has_request`: for more permissions, paused or not, and after a no, too; `asks_reach`: also for scripts, widgets, hooks or hosts, or
+    about its data.
     `asks`: its merchant is asked now. `works_since`: of one that works, where something failed before that the page shows, too.
     """
 

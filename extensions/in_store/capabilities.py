@@ -1,24 +1,37 @@
-"""An app's capabilities in a store, described for merchants.
+"""An app's capabilities in a store, described for merchants: what it adds, what a merchant is asked for since an approval that widened its
+reach (contract, section 2, "Reach"), and what can be switched and limited.
 
 The listing, the consent page, the request after an approval and the merchant's switches all show these sentences.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from django.db.models import Case, When
+from django.db.models import Case, DateTimeField, Exists, F, IntegerField, OuterRef, Q, UUIDField, Value, When
+from django.utils import timezone
 
+from common.db.compiled import AmongIds, Compiled, Param
 from extensions import definitions
 from extensions.enums import EmbedKind, ExtensionType
 from extensions.hooks.descriptions import DESCRIPTIONS
 from extensions.manifest.content import Defined, definitions_in
 from extensions.manifest.reach import Reach, facts_of, reach_of
-from extensions.models import Definition, LiveDefinition, Placement
+from extensions.models import (
+    Definition,
+    ExtensionState,
+    HookPreference,
+    LiveDefinition,
+    Placement,
+    ReachRequest,
+)
 from extensions.queries import approved_manifest
-from installations.models import Installation
+from extensions.services.extension_states import SWITCHABLE
+from installations.models import RECONSENT_REST, Installation, is_in_release
+from marketplace.data_terms import DataTerms
 from marketplace.models import App, AppVersion
 from stores.hookpoints import HookPoint
 
@@ -142,3 +155,141 @@ def _sentence(name: str, row: Definition) -> str:
 
 def _defined(row: Definition) -> Defined:
     return Defined(ExtensionType(row.type), row.key, row.position, row.content)
+
+
+# --- Requests since an approval ----------------------------------------------------------------------
+
+# The scopes that an approval added are asked for on the same page; `installations` knows those.
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """What a store is asked for besides scopes: what the version that it runs would add after a yes, and where its data goes (None: it
+    isn't asked about that) beside what it has `agreed` to.
+    """
+
+    capabilities: list[Capability]
+    data: DataTerms | None
+    agreed: DataTerms | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.capabilities or self.data)
+
+
+def requested(installation: Installation) -> Requested:
+    """At most one query."""
+    if not installation.is_behind:
+        return Requested([], None)
+    rows = ReachRequest.objects.filter(
+        version=installation.agreed_version_id, in_release=installation.is_in_release
+    )
+    found = list(rows.select_related("definition", "version"))
+    asked = requested_by(found)
+    return replace(asked, agreed=found[0].version.data_terms) if asked.data else asked
+
+
+def requested_by(rows: Iterable[ReachRequest]) -> Requested:
+    """Of the rows of one store, with their definitions."""
+    found, data = [], None
+    for row in rows:
+        if row.definition is None:
+            data = DataTerms(**row.content)
+        else:
+            row.definition.content = row.content
+            found.append(row.definition)
+    return Requested(capabilities_of(found), data)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """`is_now`: its merchant is asked now. After a no they aren't for 14 days, unless a later version asks for reach."""
+
+    is_now: bool
+    for_reach: bool
+
+
+def open_requests(installations: Iterable[Installation], at: datetime | None = None) -> dict[UUID, bool]:
+    """The installations whose merchants have an open request, for scopes or reach, by id: whether they are asked now. One query."""
+    return {pk: each.is_now for pk, each in requests_of(installations, at).items()}
+
+
+def requests_of(installations: Iterable[Installation], at: datetime | None = None) -> dict[UUID, OpenRequest]:
+    """The open requests of installations, by id. One query."""
+    ids = [each.pk for each in installations]
+    rows = _ASKED.rows(ids=ids, rested=(at or timezone.now()) - RECONSENT_REST)
+    return {pk: OpenRequest(is_now, for_reach) for pk, is_now, for_reach in rows}
+
+
+def _asked() -> Any:
+    requests = ReachRequest.objects.filter(version=OuterRef("agreed_version"), in_release=OuterRef("reached"))
+    requests = requests.exclude(version=OuterRef("runs"))  # it follows a newer version in a moment
+    rested = Q(reconsent_declined_at=None) | Q(reconsent_declined_at__lte=Param("rested", DateTimeField()))
+    newer = ~Q(declined_version=F("runs"))
+    rows = Installation.objects.usable().filter(AmongIds("id", "ids")).alias(reached=is_in_release())
+    asked = rows.annotate(asks_reach=Exists(requests)).filter(Q(needs_reconsent=True) | Q(asks_reach=True))
+    is_now = Case(When(rested | Q(asks_reach=True) & newer, then=True), default=False)
+    return asked.values_list("pk", is_now, "asks_reach")
+
+
+_ASKED: Final[Compiled[Any]] = Compiled(_asked, prepared_as="extensions_asked")
+
+
+# --- Switches ----------------------------------------------------------------------------------------
+
+ALL: Final = 100  # per cent
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A capability that is on or off in one store."""
+
+    capability: Capability
+    is_on: bool
+
+    @property
+    def key(self) -> str:
+        return str(self.capability.definitions[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """`most_discount` is in per cent of the subtotal; None if the app gives no discounts."""
+
+    switches: list[Switch]
+    most_discount: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a merchant chose: the ids of the definitions that are switched off, and the most that may be taken off an order."""
+
+    off: Set[UUID]
+    most_discount: int
+
+
+def choices_of(installation: Installation) -> Choices:
+    """In one statement."""
+    chosen = _CHOSEN.rows(installation=installation.pk)
+    found = [per_cent for definition, per_cent in chosen if definition is None]
+    return Choices({definition for definition, _ in chosen if definition}, found[0] if found else ALL)
+
+
+def _chosen() -> Any:
+    installation = Param("installation", UUIDField())
+    states = ExtensionState.objects.filter(installation=installation, is_on=False)
+    limit = HookPreference.objects.filter(installation=installation)
+    off = states.values_list("definition_id", Value(None, output_field=IntegerField()))
+    return off.union(limit.values_list(Value(None, output_field=UUIDField()), "most_discount"), all=True)
+
+
+_CHOSEN: Final[Compiled[Any]] = Compiled(_chosen, prepared_as="extensions_chosen")
+
+
+def controls_of(choices: Choices, running: Iterable[Definition]) -> Controls:
+    """Of what the store runs, so of nothing that waits for the merchant's approval."""
+    switchable = [each for each in running if each.type in SWITCHABLE]
+    switches = [
+        Switch(each, choices.off.isdisjoint(each.definitions)) for each in capabilities_of(switchable)
+    ]
+    discounts = any(each.key == HookPoint.DISCOUNTS for each in switchable)
+    return Controls(switches, choices.most_discount if discounts else None)

@@ -9,12 +9,13 @@ from typing import Final
 from urllib.parse import urljoin
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.templatetags.static import static
 
 from accounts.models import Business
-from extensions.addresses import frame_url
+from extensions.definitions import frame_url
 from extensions.enums import EmbedKind
 from extensions.in_store.embeds_and_blocks import StoreEmbed
 from extensions.models import WatchedScript
@@ -23,7 +24,6 @@ from installations.models import HistoryEntry
 from stores.addresses import store_origin
 
 SCRIPT, FRAME = "Script", "Frame"
-PLATFORM: Final = "Extension Platform"
 # What the platform's own checkout pages load. tests/browser/test_script_inventory.py compares this with a browser.
 OWN: Final = {
     "scripts/store.js": "Menus, dialogs and messages of the store’s pages, the sums of the checkout, and the count of visits.",
@@ -85,7 +85,7 @@ def _own(business: Business, names: dict[str, str]) -> list[InventoryEntry]:
         InventoryEntry(
             SCRIPT,
             urljoin(origin, static(name)),
-            PLATFORM,
+            settings.PLATFORM_NAME,
             name.rpartition("/")[2],
             why,
             sha256=hashlib.sha256(content).hexdigest(),

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from common.errors import ErrorDetail
 from extensions.enums import ExtensionType
-from extensions.json_documents import path_of, problems_of_json
-from extensions.manifest.shapes import LISTED, TOP_LEVEL, Shape, shape_of
-from extensions.manifest.suggestions import closest, quoted
+from extensions.json_documents import closest, path_of, problems_of_json, quoted
+from extensions.manifest.content import LISTED, TOP_LEVEL, Shape, shape_of
 from extensions.manifest.values import Wrong
 from extensions.schemas import problems_of_schema, problems_of_values
 

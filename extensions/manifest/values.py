@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from common.http import url_policy
-from common.http.own_urls import is_own
+from common.http.url_policy import is_own
 from extensions.enums import EmbedKind
-from extensions.manifest.suggestions import closest, quoted
+from extensions.json_documents import closest, quoted
 from stores.hookpoints import HookPoint
 
 MAX_KEY: Final = 100  # characters; the column of `Definition.key`

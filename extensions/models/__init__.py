@@ -1,6 +1,5 @@
 """Manifests, definitions, placements, embed states and hook calls."""
 
-from extensions.models.costs import StorefrontCost
 from extensions.models.hooks import Breaker, CountedCalls, HookCall, HookPreference, RelayedCall
 from extensions.models.manifests import (
     ApprovedManifest,
@@ -10,9 +9,8 @@ from extensions.models.manifests import (
     ManifestSave,
     ReachRequest,
 )
-from extensions.models.notices import MerchantNotice
 from extensions.models.scripts import ScriptChange, WatchedScript
-from extensions.models.stores import ExtensionState, Placement
+from extensions.models.stores import ExtensionState, MerchantNotice, Placement, StorefrontCost
 
 __all__ = [
     "ApprovedManifest",

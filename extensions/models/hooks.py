@@ -65,7 +65,7 @@ class CountedCalls(models.Model):
     """The sum of the calls of a release from `since` to before `until`, so that no look at it reads them again.
 
     `new` and `old` are those of the new version and of the old one: `{"times": {"50": 12, "51": 3}, "failed": 1}`, by milliseconds.
-    `history` has the newest hours and days (`extensions.releases.history`). Written by `extensions.releases.health`.
+    `history` has the newest hours and days (`extensions.releases.health`). Written by `extensions.releases.health`.
     """
 
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -113,10 +113,18 @@ class LiveDefinition(models.Model):
 class ReachRequest(models.Model):
     """A definition, as approved now, that widens what stores agreed to with `version`. Their merchants are asked for it.
 
-    Written together with `LiveDefinition`.
+    Without a definition it asks about data: `content` has the arguments of `DataTerms`. Written together with `LiveDefinition`.
     """
 
-    definition = models.ForeignKey(Definition, on_delete=models.CASCADE, related_name="+", db_index=False)
+    definition = models.ForeignKey(
+        Definition,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="Empty: where the data of stores goes.",
+    )
     version = models.ForeignKey(AppVersion, on_delete=models.CASCADE, related_name="reach_requests")
     in_release = models.BooleanField(default=False, db_default=False, help_text="As for `LiveDefinition`.")
     content = JsonTextField()
@@ -129,4 +137,4 @@ class ReachRequest(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.definition}, asked for since version {self.version_id}"
+        return f"{self.definition or 'Data'}, asked for since version {self.version_id}"

@@ -19,8 +19,7 @@ from common.db.rows import for_each
 from common.errors import Conflict
 from common.mails.letters import Letter, letter
 from extensions.models import CountedCalls
-from extensions.releases.health import SETTLED, WATCHED, count_settled, health_of, stores_of
-from extensions.releases.history import as_json
+from extensions.releases.health import SETTLED, WATCHED, as_json, count_settled, health_of, stores_of
 from extensions.releases.sequential import LEAST_CALLS, why_worse
 from marketplace.access import people_to_notify
 from marketplace.enums import ReleaseState

@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 
 from common.text.nesting import is_too_deep
 from extensions.json_documents import MAX_BYTES
-from extensions.schemas.formats import is_color, moment
+from extensions.schemas.keywords import is_color, moment
 
 MISSING: Final = object()  # the setting is left out
 TOO_DEEP: Final = "This is nested too deeply."

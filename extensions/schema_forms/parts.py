@@ -10,18 +10,7 @@ from zoneinfo import ZoneInfo
 from django import forms
 from django.utils.html import escape
 
-from extensions.schema_forms.controls import (
-    MISSING,
-    CheckControl,
-    ChoiceControl,
-    ColorControl,
-    ColorWidget,
-    Control,
-    JsonControl,
-    MomentControl,
-    NumberControl,
-    TextControl,
-)
+from extensions.schema_forms import controls
 from extensions.schemas.keywords import Schema
 
 LONG_TEXT: Final = 160  # characters; what may be longer gets several lines
@@ -34,7 +23,7 @@ class Part:
     schema: Schema
     label: str
     required: bool  # it must be there whenever what it belongs to is
-    default: Any = MISSING
+    default: Any = controls.MISSING
 
     @property
     def help(self) -> str:
@@ -45,7 +34,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Leaf(Part):
-    def control(self, *, zone: ZoneInfo, kept: Any = MISSING) -> Control:
+    def control(self, *, zone: ZoneInfo, kept: Any = controls.MISSING) -> controls.Control:
         return control_of(self, zone=zone, kept=kept)
 
     @property
@@ -75,7 +64,7 @@ class ListPart(Part):
 
 
 def part_of(
-    schema: Any, *, label: str, required: bool, inside_required: bool = True, default: Any = MISSING
+    schema: Any, *, label: str, required: bool, inside_required: bool = True, default: Any = controls.MISSING
 ) -> Part:
     """The part for a resolved schema. `default` is what is in force where nothing is set."""
     schema = schema if isinstance(schema, dict) else {}
@@ -93,7 +82,7 @@ def part_of(
 def _parts(schema: Schema, fields: Schema, needed: bool, default: Any) -> Iterator[tuple[str, Part]]:
     wanted = schema.get("required")
     for name, each in fields.items():
-        inner = default.get(name, MISSING) if isinstance(default, dict) else MISSING
+        inner = default.get(name, controls.MISSING) if isinstance(default, dict) else controls.MISSING
         required = isinstance(wanted, list) and name in wanted
         yield (
             name,
@@ -154,51 +143,53 @@ def humanized(name: str) -> str:
     return (said[:1].upper() + said[1:])[:MAX_LABEL] or "Setting"
 
 
-def control_of(part: Leaf, *, zone: ZoneInfo, kept: Any) -> Control:
+def control_of(part: Leaf, *, zone: ZoneInfo, kept: Any) -> controls.Control:
     """The field for a part that is one control."""
     schema, kind = part.schema, _type(part.schema)
     about: dict[str, Any] = {"label": part.label, "help_text": part.help, "required": part.required}
     if choices := _choices(schema):
         return _select(part, choices, about)
     if kind == "boolean":
-        return CheckControl(**about)
+        return controls.CheckControl(**about)
     if kind in ("number", "integer"):
-        return NumberControl(whole=kind == "integer", widget=_number_widget(schema, kind), **about)
+        return controls.NumberControl(whole=kind == "integer", widget=_number_widget(schema, kind), **about)
     if kind != "string":
         about["help_text"] += f"{' ' if part.help else ''}Written as JSON."
-        return JsonControl(
+        return controls.JsonControl(
             widget=forms.Textarea({"class": "code-text", "rows": 4, "spellcheck": "false"}), **about
         )
     if schema.get("format") == "color":
-        return ColorControl(widget=ColorWidget(may_be_none=not part.required), **about)
+        return controls.ColorControl(widget=controls.ColorWidget(may_be_none=not part.required), **about)
     if schema.get("format") == "date-time":
         about["help_text"] += f"{' ' if part.help else ''}Time zone: {zone.key}."
-        return MomentControl(zone=zone, kept=kept, widget=_input("datetime-local"), **about)
+        return controls.MomentControl(zone=zone, kept=kept, widget=_input("datetime-local"), **about)
     return _text(part, about)
 
 
-def _select(part: Leaf, choices: list[tuple[Any, str]], about: dict[str, Any]) -> Control:
+def _select(part: Leaf, choices: list[tuple[Any, str]], about: dict[str, Any]) -> controls.Control:
     texts = [value if isinstance(value, str) and value else json.dumps(value) for value, _ in choices]
     if len(set(texts)) < len(texts):  # "1" and 1
         texts = [json.dumps(value) for value, _ in choices]
     shown = [(text, name) for text, (_, name) in zip(texts, choices, strict=True)]
     values = {text: value for text, (value, _) in zip(texts, choices, strict=True)}
-    if not part.required or part.default is MISSING:
+    if not part.required or part.default is controls.MISSING:
         shown.insert(0, ("", "Choose" if part.required else "Not set"))
-    return ChoiceControl(values=values, choices=shown, **about)
+    return controls.ChoiceControl(values=values, choices=shown, **about)
 
 
-def _text(part: Leaf, about: dict[str, Any]) -> Control:
+def _text(part: Leaf, about: dict[str, Any]) -> controls.Control:
     schema = part.schema
     kind = {"uri": "url", "email": "email", "date": "date"}.get(str(schema.get("format")), "text")
-    keeps_empty = kind == "text" and not part.required and part.default not in (MISSING, "")
+    keeps_empty = kind == "text" and not part.required and part.default not in (controls.MISSING, "")
     if kind != "text":
-        return TextControl(widget=_input(kind), **about)
+        return controls.TextControl(widget=_input(kind), **about)
     most = schema.get("maxLength")
     is_long = isinstance(most, int) and most > LONG_TEXT
     if not is_long and not (isinstance(part.default, str) and "\n" in part.default):
-        return TextControl(keeps_empty=keeps_empty, widget=forms.TextInput(), **about)
-    made = TextControl(keeps_empty=keeps_empty, strip=False, widget=forms.Textarea({"rows": 4}), **about)
+        return controls.TextControl(keeps_empty=keeps_empty, widget=forms.TextInput(), **about)
+    made = controls.TextControl(
+        keeps_empty=keeps_empty, strip=False, widget=forms.Textarea({"rows": 4}), **about
+    )
     made.max_length = most if is_long else None  # for the counter beneath it; the schema checks
     return made
 

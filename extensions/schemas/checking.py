@@ -8,8 +8,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from common.errors import ErrorDetail
-from extensions.json_documents import path_of, problems_of_json
-from extensions.manifest.suggestions import closest, quoted
+from extensions.json_documents import closest, path_of, problems_of_json, quoted
 from extensions.schemas.keywords import DIALECT, KEYWORDS, ROOT_KEYWORDS, Problem, Schema, children
 from extensions.schemas.messages import message_for, words_for_merchants
 from extensions.schemas.references import MAX_SUBSCHEMAS, Resolution, resolved

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from jsonschema.exceptions import ValidationError
 
-from extensions.schemas.formats import FORMATS
+from extensions.schemas.keywords import FORMATS
 
 REQUIRED: Final = "This field is required."
 MAX_SHOWN: Final = 200  # characters of a value that is quoted

@@ -18,8 +18,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import create
 
-from extensions.schemas.formats import CHECKER
-from extensions.schemas.keywords import KEYWORDS, Schema
+from extensions.schemas.keywords import CHECKER, KEYWORDS, Schema
 
 MAX_PATTERN: Final = 1000
 PATTERN_MEMORY: Final = 512 * 1024  # bytes for one compiled pattern and its states

@@ -1,4 +1,5 @@
-"""Saving a manifest, which syncs the app's definitions at once (specification, "Manifest sync").
+"""Saving a manifest, which syncs the app's definitions at once (specification, "Manifest sync"); and putting an earlier approved version back with its
+manifest (contract, section 2, "Reach").
 
     new                            created and active
     the same type and key          updated in place, active again if it was not
@@ -15,16 +16,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
+from common.db.rows import first_or_not_found
 from common.errors import Coded, Conflict, Invalid
 from extensions.manifest import problems_of_manifest
+from extensions.manifest.changes import Changes, DefinitionChange, plan, record, same
 from extensions.manifest.content import definitions_in
-from extensions.manifest.sync import Changes, DefinitionChange, plan, record, same
+from extensions.manifest.reach import added_reach
 from extensions.models import Definition, Manifest, ManifestSave
-from extensions.queries import manifest_document, waiting_in
-from extensions.services.releases import update_live
+from extensions.queries import approved_manifest, manifest_document, waiting_in
+from extensions.services.releases import data_agreed_to, update_live
 from marketplace.access import require_role
 from marketplace.enums import AppStatus
-from marketplace.models import App
+from marketplace.models import App, AppVersion
+from marketplace.services import versions
 from marketplace.services.locks import lock_app
 
 Document = dict[str, Any]
@@ -143,3 +147,44 @@ def _moved(change: DefinitionChange) -> Definition:
     assert change.former is not None
     change.former.position = change.defined.position
     return change.former
+
+
+# --- Putting an earlier version back -----------------------------------------------------------------
+
+
+@transaction.atomic
+def restore_version(*, app: App, developer: User, number: int, now: datetime | None = None) -> App:
+    """Make an approved version current again, with its manifest: in stores, in the marketplace, and as the working copy.
+
+    Raises `NotFound` for an app that is not the developer's and for an unknown version, `Conflict` while the app is in
+    review or suspended and if the version would widen the reach of the current one, `Invalid` for a manifest that today's
+    rules refuse.
+    """
+    now = now or timezone.now()
+    locked = lock_app(app)
+    require_role(locked, developer)
+    version = first_or_not_found(locked.versions.filter(number=number), "Version not found")
+    if reason := why_not_restored(locked, version):
+        raise Conflict(reason)
+    document = approved_manifest(version)
+    check_manifest(document)
+    versions.restore(app=locked, version=version, developer=developer, now=now)
+    replace_manifest(app=locked, developer=developer, document=document, now=now)
+    return locked
+
+
+def why_not_restored(app: App, version: AppVersion) -> str:
+    """Why a version can't be restored now: the app's state, or what it would add to the current reach. Empty if it can."""
+    if reason := versions.why_not(app, version):
+        return reason
+    added = added_reach(approved_manifest(app.approved_version), approved_manifest(version))
+    named = [f"{each.type.label.lower()} {each.key}" for each in added]
+    if any(version.data_terms.asks_beyond(each) for each in data_agreed_to(app)):
+        named.append("where their data goes")
+    if not named:
+        return ""
+    names = ", ".join(named)
+    return Coded(
+        f"Version {version.version} adds to what stores agreed to: {names}. Submit it for review instead.",
+        code="version_adds_reach",
+    )

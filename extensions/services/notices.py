@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -19,14 +19,13 @@ from accounts.models import Mail
 from accounts.services import outbox
 from common.mails.letters import Letter, letter
 from extensions.in_store.app_status import statuses_of
-from extensions.in_store.capabilities import capabilities_of
+from extensions.in_store.capabilities import Requested, requested, requested_by
 from extensions.models import Breaker, ExtensionState, MerchantNotice, ReachRequest
-from extensions.reach_requests import requested_capabilities
 from installations.models import Installation, running, with_versions
 from installations.queries import scope_reason
 from marketplace.models import App
 from marketplace.scopes import SCOPES
-from stores.letterhead import merchant_frame
+from stores.services.order_mails import merchant_frame
 from webhooks.health import failing
 from webhooks.models import Webhook
 
@@ -49,8 +48,8 @@ def notify_merchants(*, now: datetime | None = None) -> int:
 
 
 def note_requests(*, app: App, installations: Sequence[Installation]) -> None:
-    """Remember to mail merchants who are asked for scripts, widgets, hooks or hosts that no mail named yet. For a receiver
-    of `approval_followed`: three statements for any number of installations.
+    """Remember to mail merchants who are asked for scripts, widgets, hooks or hosts, or about their data, if no mail named it yet. For a
+    receiver of `approval_followed`: three statements for any number of installations.
     """
     asked = _digests(app)
     terms = {each.pk: (each.agreed_version_id, each.is_in_release) for each in installations}
@@ -74,17 +73,20 @@ def note_requests(*, app: App, installations: Sequence[Installation]) -> None:
 
 def _digests(app: App) -> dict[tuple[UUID | None, bool], list[str]]:
     """By the version that stores agreed to, and whether an open release has reached them: a digest of each sentence that their merchants would read."""
-    rows: dict[tuple[UUID | None, bool], list[Any]] = defaultdict(list)
+    rows: dict[tuple[UUID | None, bool], list[ReachRequest]] = defaultdict(list)
     for row in ReachRequest.objects.filter(version__app=app).select_related("definition"):
-        row.definition.content = row.content
-        rows[row.version_id, row.in_release].append(row.definition)
+        rows[row.version_id, row.in_release].append(row)
     return {
-        agreed: [
-            hashlib.sha256(f"{each.title}\n{each.detail}".encode()).hexdigest()[:16]
-            for each in capabilities_of(definitions)
-        ]
-        for agreed, definitions in rows.items()
+        agreed: [hashlib.sha256(text.encode()).hexdigest()[:16] for text in _texts(requested_by(found))]
+        for agreed, found in rows.items()
     }
+
+
+def _texts(asked: Requested) -> Iterator[str]:
+    for each in asked.capabilities:
+        yield f"{each.title}\n{each.detail}"
+    if asked.data:
+        yield "\n".join(asked.data.sentences)
 
 
 @transaction.atomic
@@ -115,19 +117,21 @@ def _question(mail: Mail) -> Letter | None:
     if installation is None or not installation.is_active:
         return None
     scopes = installation.asked_scopes if installation.needs_reconsent else []
-    capabilities = requested_capabilities(installation)
-    if not scopes and not capabilities:
+    asked = requested(installation)
+    if not scopes and not asked:
         return None
     app, business = installation.app_fields, installation.business
     context = {
         "app": app,
         "business": business,
-        "capabilities": capabilities,
+        "capabilities": asked.capabilities,
+        "data": asked.data,
         "added": [SCOPES[name].sentence for name in scopes],
         "reason": scope_reason(installation),
         "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/permissions/",
     }
-    subject = f"{app.name} asks for more permissions in {business.name}"
+    asks = "asks for more permissions" if scopes or asked.capabilities else "changes where your data goes"
+    subject = f"{app.name} {asks} in {business.name}"
     return _letter(mail, subject, "extensions/mail/question.txt", context, installation)
 
 

@@ -11,15 +11,17 @@ definition and version in use, whatever the number of stores; twice while a rele
 
 A save counts neither for 1 nor for what left the manifest if the app's saves wait for its next version (`App.live_saves`), or if it
 was made before a version was taken back: then stores run the manifest that was approved with their version.
+
+Where the data of a store goes follows the version that runs, at once. A store is only asked about it.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from extensions.enums import ExtensionType
 from extensions.manifest.content import Defined, definitions_in
@@ -27,6 +29,7 @@ from extensions.manifest.reach import Reach, reach_of
 from extensions.models import ApprovedManifest, Definition, LiveDefinition, ReachRequest
 from extensions.queries import manifest_document, saves_run
 from installations.models import Installation
+from marketplace.data_terms import DataTerms
 from marketplace.models import App, AppVersion
 
 Content = dict[str, Any]
@@ -43,18 +46,11 @@ def update_live(app: App) -> None:
     """Write what runs and what merchants are asked for. The app's row is locked; it has no effect before an approval."""
     if app.approved_version_id is None:
         return
-    run: dict[bool, UUID | None] = {False: app.approved_version_id}
-    if app.rolling_version_id is not None:
-        run = {False: app.earlier_version_id, True: app.rolling_version_id}
-    agreed = Installation.objects.active().filter(agreed_version=OuterRef("pk"))
-    is_used = Q(Exists(agreed)) | Q(pk__in=run.values())
-    if _is_going_back(app):
-        returning = Installation.objects.active().filter(app=app, earlier_agreed_version=OuterRef("pk"))
-        is_used |= Q(Exists(returning))
-    in_use = AppVersion.objects.filter(is_used, app=app)
+    run = _run(app)
+    in_use = list(_in_use(app))
     approved = _approved_manifests(in_use)
     live: list[LiveDefinition] = []
-    requests: list[ReachRequest] = []
+    requests = list(_asked_about_data(run, in_use))
     for definition in Definition.objects.filter(app=app):
         saves_count = saves_run(app, definition.updated_at)
         for (in_release, current), (version_id, terms) in product(run.items(), approved.items()):
@@ -68,6 +64,56 @@ def update_live(app: App) -> None:
     ReachRequest.objects.filter(version__app=app).delete()
     LiveDefinition.objects.bulk_create(live)
     ReachRequest.objects.bulk_create(requests)
+
+
+def versions_kept(app: App) -> set[tuple[UUID, bool]]:
+    """The versions that stores keep as what they agreed to, each with whether an open release has reached these stores: of what they were
+    asked for more, or of what said where their data goes while the version that they run doesn't.
+    """
+    kept = set(ReachRequest.objects.filter(version__app=app).values_list("version_id", "in_release"))
+    said = AppVersion.objects.filter(app=app).values_list(
+        "pk", "data_countries", "data_retention_days", "data_processors"
+    )
+    terms: dict[Any, DataTerms] = {pk: DataTerms(*fields) for pk, *fields in said}
+    return kept | {
+        (agreed, in_release)
+        for (in_release, current), agreed in product(_run(app).items(), terms)
+        if terms[current].is_silent_beside(terms[agreed])
+    }
+
+
+def data_agreed_to(app: App) -> list[DataTerms]:
+    """What stores agreed to about their data: with the approved version, or with one before that said what it doesn't."""
+    assert app.approved_version is not None, "an app with versions has an approved one"
+    current = app.approved_version.data_terms
+    kept = [each.data_terms for each in _in_use(app) if current.is_silent_beside(each.data_terms)]
+    return [current, *kept]
+
+
+def _run(app: App) -> dict[bool, UUID | None]:
+    """The version that stores run, by whether an open release has reached them."""
+    if app.rolling_version_id is None:
+        return {False: app.approved_version_id}
+    return {False: app.earlier_version_id, True: app.rolling_version_id}
+
+
+def _in_use(app: App) -> QuerySet[AppVersion]:
+    """The versions that stores run, and those that active installations agreed to."""
+    agreed = Installation.objects.active().filter(agreed_version=OuterRef("pk"))
+    is_used = Q(Exists(agreed)) | Q(pk__in=_run(app).values())
+    if _is_going_back(app):
+        returning = Installation.objects.active().filter(app=app, earlier_agreed_version=OuterRef("pk"))
+        is_used |= Q(Exists(returning))
+    return AppVersion.objects.filter(is_used, app=app)
+
+
+def _asked_about_data(run: Mapping[bool, Any], in_use: Sequence[AppVersion]) -> Iterator[ReachRequest]:
+    """What stores are asked about where their data goes: the terms of the version that they run."""
+    terms: dict[Any, DataTerms] = {version.pk: version.data_terms for version in in_use}
+    for (in_release, current), agreed in product(run.items(), terms):
+        if terms[current].asks_beyond(terms[agreed]):
+            content = asdict(terms[current])
+            yield ReachRequest(version_id=agreed, in_release=in_release, content=content)
 
 
 def _is_going_back(app: App) -> bool:
@@ -98,7 +144,7 @@ class _Forms:
     asked: Content | None
 
 
-def _approved_manifests(versions: Any) -> dict[Any, _Approved]:
+def _approved_manifests(versions: Sequence[AppVersion]) -> dict[Any, _Approved]:
     """By version id. A version without a kept manifest was approved with an empty one."""
     kept = dict(ApprovedManifest.objects.filter(version__in=versions).values_list("version_id", "document"))
     return {version.pk: _approved(kept.get(version.pk, {})) for version in versions}

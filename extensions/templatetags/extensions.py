@@ -11,9 +11,7 @@ from accounts.models import Business
 from common.http.url_policy import origin_of
 from common.templatetags.ui import icon
 from common.web.middleware.policy import allow_frame
-from extensions.addresses import SANDBOX, frame_url
-from extensions.definitions import Block
-from extensions.icons import icon_or_neutral
+from extensions.definitions import SANDBOX, Block, frame_url, icon_or_neutral
 from extensions.in_store.embeds_and_blocks import PlacedBlock
 
 register = template.Library()

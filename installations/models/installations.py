@@ -18,7 +18,7 @@ from marketplace.scopes import in_order
 SCOPE_FIELDS = (
     "app", "business", "is_test", "is_review", "granted_scopes", "narrowed_scopes", "paused_at", "uninstalled_at",
     "is_own", "installed_by", "business__is_sandbox",
-    "app__scopes", "app__webhook_url", "app__webhook_events", "app__suspended_at",
+    "app__scopes", "app__webhook_url", "app__webhook_events", "app__webhook_filter", "app__suspended_at",
     "app__deleted_at", "app__approved_version", "app__rolling_version", "app__approved_version__scopes",
     "runs", "runs__scopes", "runs__webhook_url",
 )  # fmt: skip
@@ -328,6 +328,15 @@ class Installation(models.Model):
         removed by an approval is asked for when it comes back.
         """
         return in_order(set(self.missing_scopes) - set(self.left_out_scopes))
+
+    @property
+    def asks_about_data(self) -> bool:
+        """Whether its version keeps the store's data in other ways than its merchant agreed to."""
+        if not self.is_behind:
+            return False
+        assert self.runs is not None
+        assert self.agreed_version is not None
+        return self.runs.data_terms.asks_beyond(self.agreed_version.data_terms)
 
     def rests_after_decline(self, at: datetime) -> bool:
         """Whether the merchant declined so recently that no banner asks again."""

@@ -17,6 +17,7 @@ from installations.enums import HistoryKind
 from installations.models import Installation
 from installations.services import history
 from installations.services.lifecycle import Terms, change_terms, locked
+from marketplace.data_terms import DataTerms
 from marketplace.models import AppVersion
 from marketplace.scopes import in_order
 from marketplace.services.locks import lock_app
@@ -54,8 +55,8 @@ def approve_scopes(
 
 @transaction.atomic
 def decline_scopes(*, installation: Installation, user: User, now: datetime | None = None) -> Installation:
-    """Keep the app's scopes, scripts, widgets and hooks as the store agreed to them. The merchant can still approve the
-    request later.
+    """Keep the app's scopes, scripts, widgets and hooks as the store agreed to them. Where its data goes, the app decides: the history
+    says that the merchant didn't agree. They can still approve the request later.
 
     Raises `Conflict` if the app is not installed any more, `NotAllowed` for another person's store.
     """
@@ -65,8 +66,13 @@ def decline_scopes(*, installation: Installation, user: User, now: datetime | No
     if is_new or ((found.needs_reconsent or found.is_behind) and not found.rests_after_decline(now)):
         found.reconsent_declined_at, found.declined_version = now, found.runs
         found.save(update_fields=["reconsent_declined_at", "declined_version"])
-        history.record(installation=found, kind=HistoryKind.DECLINED, at=now, by=user)
+        note = _not_agreed(found.runs.data_terms) if found.runs and found.asks_about_data else ""
+        history.record(installation=found, kind=HistoryKind.DECLINED, at=now, by=user, note=note)
     return found
+
+
+def _not_agreed(terms: DataTerms) -> str:
+    return " ".join(["Not agreed to:", *terms.sentences])
 
 
 def _locked(installation: Installation, user: User) -> Installation:

@@ -1,4 +1,4 @@
-"""Install, new token, new terms, uninstall.
+"""Install, new token, new terms, pause, settings, uninstall. Settings are opaque here: `extensions` knows their schema and validates them.
 
 The access token in clear exists only in what `install` and `issue_token` return; the row has its digest. The order of
 locks is that of `marketplace.services.locks`.
@@ -7,17 +7,19 @@ locks is that of `marketplace.services.locks`.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.access import require_role
 from accounts.models import Business, User
 from common.errors import Conflict
 from common.secrets import digest, last_four, new_access_token, new_webhook_secret
+from installations import signals
 from installations.enums import HistoryKind
 from installations.models import Installation
 from installations.services import history
-from installations.signals import installation_changed, installation_created, installation_removed
 from marketplace.models import App, AppVersion
 from marketplace.scopes import in_order
 
@@ -116,7 +118,7 @@ def uninstall(
     ended.uninstalled_at = now
     ended.save(update_fields=["token_digest", "ended_token_digest", "uninstalled_at"])
     history.record(installation=ended, kind=HistoryKind.UNINSTALLED, at=now, by=by, note=reason)
-    installation_removed.send(Installation, installation=ended, now=now)
+    signals.installation_removed.send(Installation, installation=ended, now=now)
     return ended
 
 
@@ -160,7 +162,7 @@ def _create(app: App, business: Business, by: User, terms: Terms, now: datetime)
     token = _set_token(made, now)
     made.save(force_insert=True)
     history.record(installation=made, kind=HistoryKind.INSTALLED, at=now, by=by)
-    installation_created.send(Installation, installation=made, now=now)
+    signals.installation_created.send(Installation, installation=made, now=now)
     return Issued(made, token)
 
 
@@ -223,7 +225,7 @@ def _announce_change(
     added = in_order(set(installation.effective_scopes) - set(could))
     kind = HistoryKind.AGREED if added or agrees_to_more else HistoryKind.TERMS_CHANGED
     history.record(installation=installation, kind=kind, at=now, by=by, note=", ".join(added))
-    installation_changed.send(Installation, installation=installation, now=now)
+    signals.installation_changed.send(Installation, installation=installation, now=now)
 
 
 def _set_token(installation: Installation, now: datetime) -> str:
@@ -252,3 +254,61 @@ def locked(installation: Installation) -> Installation:
     if found is None:
         raise Conflict("The app is no longer installed.", code="not_installed")
     return found
+
+
+# --- Pause -------------------------------------------------------------------------------------------
+
+# While `Installation.paused_at` is set, nothing of the app runs in the store and its token is refused. Every reader looks
+# at the column when it needs to know, so a pause is in force with its commit. Webhook deliveries are held until the app
+# is resumed or uninstalled; data erasures are sent all the same (contract, section 6, "Pause").
+
+
+@transaction.atomic
+def pause(*, installation: Installation, user: User, now: datetime | None = None) -> Installation:
+    """Pause the app. A paused app stays as it is.
+
+    Raises `Conflict` if the app is not installed any more, `NotAllowed` for another person's store.
+    """
+    found, now = _locked(installation, user), now or timezone.now()
+    if found.paused_at is None:
+        found.paused_at = now
+        found.save(update_fields=["paused_at"])
+        history.record(installation=found, kind=HistoryKind.PAUSED, at=now, by=user)
+        signals.installation_paused.send(Installation, installation=found, now=now)
+    return found
+
+
+@transaction.atomic
+def resume(*, installation: Installation, user: User, now: datetime | None = None) -> Installation:
+    """Let a paused app run again; what was held for it is sent. A running app stays as it is. Raises like `pause`."""
+    found, now = _locked(installation, user), now or timezone.now()
+    if found.paused_at is not None:
+        found.paused_at = None
+        found.save(update_fields=["paused_at"])
+        history.record(installation=found, kind=HistoryKind.RESUMED, at=now, by=user)
+        signals.installation_resumed.send(Installation, installation=found, now=now)
+    return found
+
+
+def _locked(installation: Installation, user: User) -> Installation:
+    found = locked(installation)
+    require_role(found.business, user, to="pause and resume its apps")
+    return found
+
+
+@transaction.atomic
+def keep_settings(
+    *, installation: Installation, values: dict[str, Any], before: dict[str, Any] | None = None
+) -> Installation:
+    """Replace the values. Raises `Conflict` if the app is not installed any more, or they are no longer those of `before`."""
+    found = locked(installation)
+    require_unchanged(found.settings, values, before)
+    found.settings = values
+    found.save(update_fields=["settings"])
+    return found
+
+
+def require_unchanged(now: dict[str, Any], values: dict[str, Any], before: dict[str, Any] | None) -> None:
+    """Raises `Conflict` if somebody else saved other values since `before` was read."""
+    if before is not None and now not in (before, values):
+        raise Conflict("These settings were saved in another window at this moment. Press Save again.")

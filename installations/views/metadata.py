@@ -6,17 +6,12 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 
 from common.web.methods import require_safe
-from installations.serializers import (
-    AUTHENTICATION,
-    JwksSerializer,
-    OAuthMetadataSerializer,
-    ProtectedResourceSerializer,
-)
+from installations import serializers
 from installations.signing_keys import session_keys
 from marketplace.scopes import SCOPES
 
 
-@extend_schema("getOAuthMetadata", tags=["OAuth"], responses=OAuthMetadataSerializer)
+@extend_schema("getOAuthMetadata", tags=["OAuth"], responses=serializers.OAuthMetadataSerializer)
 @require_safe
 def metadata(request: HttpRequest) -> JsonResponse:
     """Get the authorization server's metadata.
@@ -35,13 +30,15 @@ def metadata(request: HttpRequest) -> JsonResponse:
         "grant_types_supported": ["authorization_code"],
         "authorization_response_iss_parameter_supported": True,
         "code_challenge_methods_supported": ["S256"],
-        "token_endpoint_auth_methods_supported": AUTHENTICATION,
-        "revocation_endpoint_auth_methods_supported": AUTHENTICATION,
+        "token_endpoint_auth_methods_supported": serializers.AUTHENTICATION,
+        "revocation_endpoint_auth_methods_supported": serializers.AUTHENTICATION,
     }
     return JsonResponse(document, headers={"Access-Control-Allow-Origin": "*"})
 
 
-@extend_schema("getProtectedResourceMetadata", tags=["OAuth"], responses=ProtectedResourceSerializer)
+@extend_schema(
+    "getProtectedResourceMetadata", tags=["OAuth"], responses=serializers.ProtectedResourceSerializer
+)
 @require_safe
 def protected_resource(request: HttpRequest) -> JsonResponse:
     """Get the metadata of the app API.
@@ -53,13 +50,13 @@ def protected_resource(request: HttpRequest) -> JsonResponse:
         "authorization_servers": [settings.BASE_URL],
         "scopes_supported": list(SCOPES),
         "bearer_methods_supported": ["header"],
-        "resource_name": "Extension Platform",
+        "resource_name": settings.PLATFORM_NAME,
         "resource_documentation": _url("docs:index"),
     }
     return JsonResponse(document, headers={"Access-Control-Allow-Origin": "*"})
 
 
-@extend_schema("getSigningKeys", tags=["OAuth"], responses=JwksSerializer)
+@extend_schema("getSigningKeys", tags=["OAuth"], responses=serializers.JwksSerializer)
 @require_safe
 def jwks(request: HttpRequest) -> JsonResponse:
     """Get the platform's public keys.

@@ -21,16 +21,10 @@ from common import lengths
 from common.errors import ERROR_CODE_HEADER, Invalid, default_code, error_body
 from common.rest.errors import code_of, headers_of, status_and_message
 from common.rest.schema import problem
-from common.web.limits.auth_limits import limit_by_address
-from common.web.middleware.form_bodies import FORM, check_form
-from installations import code_replay
+from common.web.limits import limit_by_address
+from common.web.middleware.bodies import FORM, check_form
+from installations import serializers
 from installations.oauth import CodeInUse, CodeUsedAgain, WrongRedirectUri
-from installations.serializers import (
-    CodeExchangeSerializer,
-    OAuthErrorSerializer,
-    RevocationSerializer,
-    TokenSerializer,
-)
 from installations.services import authorization
 
 log = logging.getLogger(__name__)
@@ -130,14 +124,14 @@ def _has_space(request: HttpRequest) -> bool:
 class TokenView(ClientView):
     """Exchanges a code. All its errors have the format of RFC 6749 section 5.2."""
 
-    error_serializer = OAuthErrorSerializer
+    error_serializer = serializers.OAuthErrorSerializer
 
     @extend_schema(
         "exchangeCode",
         auth=CLIENT,
-        request={FORM: CodeExchangeSerializer},
+        request={FORM: serializers.CodeExchangeSerializer},
         responses={
-            200: TokenSerializer,
+            200: serializers.TokenSerializer,
             400: problem("The code, the verifier or the `redirect_uri` is wrong, or a parameter is missing."),
             401: problem(INVALID_CLIENT),
             429: problem("More than 60 exchanges a minute from one address."),
@@ -150,7 +144,7 @@ class TokenView(ClientView):
         """
         limit_by_address(request, "token-exchange")  # first, so that a form that can't be read counts
         _check_lengths(request.POST)
-        with code_replay.use_of(request.POST.get("code", "")) as use:
+        with authorization.code_use(request.POST.get("code", "")) as use:
             if refusal := self.unreadable(request):
                 return refusal
             try:
@@ -187,7 +181,7 @@ class RevokeView(ClientView):
     @extend_schema(
         "revokeToken",
         auth=CLIENT,
-        request={FORM: RevocationSerializer},
+        request={FORM: serializers.RevocationSerializer},
         responses={
             200: OpenApiResponse(None, "The token, if it was one of yours, no longer works."),
             400: problem("No token was sent."),

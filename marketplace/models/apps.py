@@ -12,9 +12,10 @@ from oauth2_provider.models import AbstractApplication
 
 from accounts.models import User
 from common.ids import new_id
+from marketplace.data_terms import MAX_PROCESSORS, DataTerms
 from marketplace.enums import AppRole, AppStatus, Category, SessionTokenAlg
 from marketplace.models.members import Membership
-from marketplace.scopes import READS_CUSTOMERS
+from marketplace.scopes import ABOUT_PEOPLE, READS_CUSTOMERS
 
 
 class Picture(models.Model):
@@ -80,6 +81,18 @@ class AppFields(models.Model):
         help_text="https://… or mailto:…",
     )
     privacy_url = models.CharField("privacy policy", max_length=2048, blank=True, default="", db_default="")
+    data_countries = models.JSONField(
+        "countries of the data", default=list, db_default=[], blank=True, help_text="Codes of ISO 3166-1."
+    )
+    data_retention_days = models.PositiveSmallIntegerField(
+        "time that data is kept",
+        null=True,
+        blank=True,
+        help_text="In days; empty: as long as the app is installed.",
+    )
+    data_processors = models.CharField(
+        "other processors of the data", max_length=MAX_PROCESSORS, blank=True, default="", db_default=""
+    )
 
     class Meta:
         abstract = True
@@ -117,6 +130,15 @@ class AppFields(models.Model):
     def sees_customers(self) -> bool:
         """Whether it reads who a store's customers are. Then it should name a privacy policy and a support contact."""
         return READS_CUSTOMERS in self.scopes
+
+    @property
+    def data_terms(self) -> DataTerms:
+        return DataTerms(self.data_countries, self.data_retention_days, self.data_processors)
+
+    @property
+    def lacks_data_countries(self) -> bool:
+        """Whether it reads about people and doesn't say where their data goes."""
+        return not self.data_countries and not set(ABOUT_PEOPLE).isdisjoint(self.scopes)
 
     @property
     def support_words(self) -> str:
@@ -167,6 +189,9 @@ class App(AppFields, AbstractApplication):
     slug = models.SlugField(max_length=60)
     developer = models.ForeignKey(User, on_delete=models.PROTECT, related_name="apps")
     webhook_events = models.JSONField(default=list, blank=True)
+    webhook_filter = models.TextField(
+        null=True, blank=True, editable=False, help_text="JSON: the filter of the app-defined webhook."
+    )
     status = models.CharField(max_length=16, choices=AppStatus.choices, default=AppStatus.DRAFT)
     approved_version = models.ForeignKey(
         "AppVersion", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
@@ -269,6 +294,12 @@ class App(AppFields, AbstractApplication):
     def newest_version(self) -> "AppVersion | None":
         """The approved version that a change is compared with: that of the open release, also while it is halted."""
         return self.approved_version if self.rolling_version_id is None else self.rolling_version
+
+    @property
+    def asks_about_data(self) -> bool:
+        """Whether an approval of the working copy would ask stores where their data may go."""
+        newest = self.newest_version
+        return newest is not None and self.data_terms.asks_beyond(newest.data_terms)
 
     @property
     def approved_scopes(self) -> list[str]:

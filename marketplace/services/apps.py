@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+import orjson
 from django.db import IntegrityError, transaction
 from django.db.models import F, Value
 from django.db.models.functions import Greatest
@@ -18,7 +19,7 @@ from accounts.enums import SecurityEventKind
 from accounts.models import User
 from accounts.services import security_log
 from accounts.services.confirmation import require_confirmed
-from common.errors import Conflict, Invalid
+from common.errors import Conflict, ErrorDetail, Invalid
 from common.secrets import last_four, new_client_secret
 from marketplace import rules
 from marketplace.access import require_role
@@ -27,10 +28,11 @@ from marketplace.scopes import in_order, unknown
 from marketplace.services import pictures, reviews
 from marketplace.services.locks import lock_app
 from marketplace.services.pictures import Decoded
-from marketplace.signals import app_deleted, app_updated
+from marketplace.signals import app_deleted, app_updated, fields_to_check
 
 TRIMMED = (
     "name", "description", "redirect_url", "webhook_url", "long_description", "support_url", "privacy_url",
+    "data_processors",
 )  # fmt: skip
 
 
@@ -62,10 +64,14 @@ def create_app(
     redirect_url: str,
     webhook_url: str = "",
     webhook_events: Sequence[str] = (),
+    webhook_filter: dict[str, Any] | None = None,
     version: str = "0.1.0",
     long_description: str = "",
     support_url: str = "",
     privacy_url: str = "",
+    data_countries: Sequence[str] = (),
+    data_retention_days: int | None = None,
+    data_processors: str = "",
     now: datetime | None = None,
 ) -> IssuedApp:
     """Register an app as a draft. Raises `Invalid`, `SlugTaken`, `NotAllowed` until the address is confirmed, and `Conflict` for a developer who
@@ -76,14 +82,17 @@ def create_app(
         {
             "name": name, "slug": slug, "description": description, "category": category, "scopes": scopes,
             "redirect_url": redirect_url, "webhook_url": webhook_url, "webhook_events": webhook_events,
-            "version": version, "long_description": long_description, "support_url": support_url,
-            "privacy_url": privacy_url,
+            "webhook_filter": webhook_filter, "version": version, "long_description": long_description,
+            "support_url": support_url, "privacy_url": privacy_url, "data_countries": data_countries,
+            "data_retention_days": data_retention_days, "data_processors": data_processors,
         }
     )  # fmt: skip
     rules.check(fields)
+    _check_days_have_countries(App(), fields)
+    _ask_about(fields["webhook_events"], fields["webhook_filter"])
     _check_reachable(fields["webhook_url"])
     now = now or timezone.now()
-    app = App(developer=developer, created_at=now, updated_at=now, **fields)
+    app = App(developer=developer, created_at=now, updated_at=now, **_written(fields))
     secret = _set_client_secret(app, now)
     with transaction.atomic():
         require_room(developer)
@@ -111,8 +120,10 @@ def update_app(*, app: App, changes: Mapping[str, Any], now: datetime | None = N
     with transaction.atomic():
         locked = lock_app(app)
         _check_slug_unchanged(locked, changes)
+        _check_days_have_countries(locked, changes)
         reviews.require_editable(locked)
-        _apply(locked, changes, now)
+        _check_filter(locked, changes)
+        _apply(locked, _written(changes), now)
     return locked
 
 
@@ -192,9 +203,34 @@ def _normalized(fields: Mapping[str, Any]) -> dict[str, Any]:
         values["support_url"] = rules.with_mailto(values["support_url"])
     if "screenshot_alts" in values:
         values["screenshot_alts"] = [text.strip() for text in values["screenshot_alts"]]
-    if "webhook_events" in values:
-        values["webhook_events"] = list(dict.fromkeys(values["webhook_events"]))
+    for name in ("webhook_events", "data_countries"):
+        if name in values:
+            values[name] = list(dict.fromkeys(values[name]))
     return values
+
+
+def _written(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields as their columns have them: a filter is the text of its JSON."""
+    if fields.get("webhook_filter") is None:
+        return dict(fields)
+    return {**fields, "webhook_filter": orjson.dumps(fields["webhook_filter"]).decode()}
+
+
+def _check_filter(app: App, changes: Mapping[str, Any]) -> None:
+    """The filter and the events are checked together whenever one of them changes."""
+    if not changes.keys() & {"webhook_events", "webhook_filter"}:
+        return
+    saved = app.webhook_filter and orjson.loads(app.webhook_filter)
+    _ask_about(changes.get("webhook_events", app.webhook_events), changes.get("webhook_filter", saved))
+
+
+def _ask_about(webhook_events: Sequence[str], webhook_filter: Any) -> None:
+    asked: list[tuple[Any, Any]] = fields_to_check.send(
+        App, webhook_events=webhook_events, webhook_filter=webhook_filter
+    )
+    problems: list[ErrorDetail] = [problem for _, found in asked for problem in found]
+    if problems:
+        raise Invalid(" ".join(problem["message"] for problem in problems), problems)
 
 
 def _check_reachable(webhook_url: str) -> None:
@@ -208,6 +244,19 @@ def _check_reachable(webhook_url: str) -> None:
 def _check_slug_unchanged(app: App, changes: Mapping[str, Any]) -> None:
     if changes.get("slug", app.slug) != app.slug:
         raise Invalid.field("slug", "The slug can't be changed after the app has been created.")
+
+
+def _check_days_have_countries(app: App, changes: Mapping[str, Any]) -> None:
+    """Data is kept somewhere: a number of days needs countries (contract, section 22)."""
+    after = {
+        name: changes.get(name, getattr(app, name)) for name in ("data_countries", "data_retention_days")
+    }
+    if after["data_retention_days"] is None or after["data_countries"]:
+        return
+    if changes.get("data_retention_days") is not None:
+        raise Invalid.field("data_retention_days", "Choose the countries, too, in which the data is kept.")
+    message = "Choose at least one country, or leave out for how many days the data is kept."
+    raise Invalid.field("data_countries", message)
 
 
 def require_room(developer: User) -> None:

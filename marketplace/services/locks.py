@@ -5,7 +5,7 @@ that goes against it, and only waits for another, may stop both forever.
 """
 
 from accounts.models import User
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import Conflict
 from marketplace.models import App
 

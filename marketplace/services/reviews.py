@@ -29,7 +29,7 @@ from marketplace.access import require_not_a_member, require_role
 from marketplace.enums import AppStatus, ReleaseMode, ReviewKind, SubmissionStatus
 from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry, Submission
 from marketplace.queries import scope_changes
-from marketplace.services import notifications, releases
+from marketplace.services import releases, review_messages
 from marketplace.services.locks import lock_app
 from marketplace.signals import app_approved, app_reinstated, app_submitted, app_suspended, submission_closed
 
@@ -199,7 +199,7 @@ def approve(
     locked.approved_version = version
     _decide(locked, SubmissionStatus.APPROVED, reviewer, notes, now, objections)
     app_approved.send(App, app=app, version=version, now=now)
-    notifications.mail_decision(submission=locked)
+    review_messages.mail_decision(submission=locked)
     return version
 
 
@@ -219,11 +219,11 @@ def reject(
     notes = _remark("notes", notes)
     app, locked = _lock(submission)
     _require_reviewable(locked, reviewer)
-    if not notes and not notifications.criteria_notes(locked):
+    if not notes and not review_messages.criteria_notes(locked):
         raise Invalid.field("notes", NOTES_MISSING)
     _set_status(app, AppStatus.DRAFT)
     _decide(locked, SubmissionStatus.REJECTED, reviewer, notes, now or timezone.now())
-    notifications.mail_decision(submission=locked)
+    review_messages.mail_decision(submission=locked)
     return locked
 
 

@@ -1,6 +1,8 @@
-"""The contents of the consent page: which app asks for what in which store, and what an install changes there."""
+"""The contents of the consent page: which app asks for what in which store, and what an install changes there. And the request of an installed app
+for more: what is new, what it has already, and what declining means.
+"""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -8,13 +10,14 @@ from django.conf import settings
 from django.utils.functional import cached_property
 
 from accounts.models import Business
-from activity.use_in_stores import UseInStores, use_in_stores
-from extensions.in_store.capabilities import Capability, offered_capabilities
-from extensions.reach_requests import requested_capabilities
-from installations.models import Installation
+from activity.use import UseInStores, use_in_stores
+from extensions.in_store.capabilities import Capability, Requested, offered_capabilities, requested
+from installations.models import HistoryEntry, Installation
 from installations.queries import AskedScopes, asked_since
+from marketplace.data_terms import DataTerms
 from marketplace.models import App, AppVersion
 from marketplace.scopes import SCOPES, Scope, in_order
+from merchants.frame import InstalledApp
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +85,20 @@ class ConsentPage:
     @property
     def capabilities(self) -> list[Capability]:
         """What an install adds to the store: for an existing installation, only what is new."""
-        if self.existing is None:
-            return offered_capabilities(self.offered)
-        return requested_capabilities(self.existing)
+        return offered_capabilities(self.offered) if self._requested is None else self._requested.capabilities
+
+    @property
+    def asks_about_data(self) -> bool:
+        """Whether the store of an existing installation hasn't agreed yet to where its data goes."""
+        return self._requested is not None and self._requested.data is not None
+
+    @property
+    def is_about_data_alone(self) -> bool:
+        return self.asks_about_data and not self.added and not self.capabilities
 
     @property
     def asks_for_more(self) -> bool:
-        return bool(self.added or self.capabilities)
+        return bool(self.added or self.capabilities or self.asks_about_data)
 
     @property
     def reason(self) -> str:
@@ -120,6 +130,10 @@ class ConsentPage:
         return [(SCOPES[name], version) for name, version in since.items() if name in self.scopes]
 
     @cached_property
+    def _requested(self) -> Requested | None:
+        return requested(self.existing) if self.existing else None
+
+    @cached_property
     def _asked(self) -> AskedScopes:
         """Of an installed app. Its working copy gives neither a version nor a reason."""
         if self.existing is None or not isinstance(self.offered, AppVersion):
@@ -146,3 +160,71 @@ def grouped(names: Iterable[str]) -> list[ConsentGroup]:
 
 def _line(scope: Scope) -> ConsentLine:
     return ConsentLine(scope.title, scope.detail, bool(scope.sensitive))
+
+
+# --- The question of an installed app ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRequest:
+    """`version` is the approved version that is shown. The answer names it, so that it can't approve another one."""
+
+    installation: Installation
+    version: int
+    added: list[tuple[Scope, str]]  # each with the version since which it is asked for
+    kept: list[Scope]
+    use: UseInStores | None  # of what it has
+    capabilities: list[Capability]  # scripts, widgets, hooks and hosts that the store hasn't agreed to
+    data: DataTerms | None  # where its data goes, if it hasn't agreed to that
+    agreed_data: DataTerms | None  # what it agreed to instead
+    reason: str
+    allowed_at: datetime  # the newest consent so far
+    declined_at: datetime | None
+    rests: bool  # declined recently, so no banner asks again
+
+    @property
+    def is_about_data_alone(self) -> bool:
+        return self.data is not None and not self.capabilities and not self.added
+
+    @property
+    def approved(self) -> str:
+        """What the merchant reads after a yes, with `{name}` for the app's."""
+        if self.is_about_data_alone:
+            return "Approved. You agreed to where your data goes with {name}."
+        return "Approved. {name} can use its new permissions now."
+
+    @property
+    def declined(self) -> str:
+        if self.is_about_data_alone:
+            return "Declined. The history says so. {name} goes on: pause or uninstall it to stop that."
+        return "Declined. {name} keeps its current permissions."
+
+    @property
+    def scopes(self) -> list[str]:
+        """The scopes after an approval: exactly those that are shown."""
+        return in_order({scope.name for scope in (*(added for added, _ in self.added), *self.kept)})
+
+
+def question_of(
+    app: InstalledApp, granted: Mapping[str, HistoryEntry], *, with_use: bool = False
+) -> PermissionRequest | None:
+    """The open request of an app, if any. `granted` is from `granted_by`. With `use`, two statements more."""
+    installation, version = app.installation, app.installation.runs
+    if version is None or not app.status.has_request:
+        return None
+    asked = asked_since(installation)
+    reach = requested(installation) if app.status.asks_reach else Requested([], None)
+    return PermissionRequest(
+        installation=installation,
+        version=version.number,
+        added=[(SCOPES[name], since) for name, since in asked.since.items()],
+        kept=[SCOPES[name] for name in installation.effective_scopes],
+        use=use_in_stores(installation.app, installation.effective_scopes) if with_use else None,
+        capabilities=reach.capabilities,
+        data=reach.data,
+        agreed_data=reach.agreed,
+        reason=asked.reason,
+        allowed_at=max((entry.at for entry in granted.values()), default=installation.installed_at),
+        declined_at=installation.reconsent_declined_at,
+        rests=not app.status.asks,
+    )

@@ -15,22 +15,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 from django.views.generic import View
 from oauth2_provider.exceptions import FatalClientError, OAuthToolkitError
-from oauthlib.oauth2.rfc6749.errors import (
-    AccessDeniedError,
-    InvalidRedirectURIError,
-    MismatchingRedirectURIError,
-    MissingRedirectURIError,
-    OAuth2Error,
-)
+from oauthlib.oauth2.rfc6749 import errors
 
 from accounts.access import stores_of
 from accounts.models import Business, User
 from accounts.services.confirmation import UNCONFIRMED, must_confirm
 from common.errors import Conflict, NotFound, ServiceError
 from common.secrets import digest
-from common.web.limits.auth_limits import limit, limit_by_address
+from common.web.limits import limit, limit_by_address
 from common.web.methods import GET_OR_POST, require_safe
-from common.web.own_pages import LONGEST
+from common.web.requests import LONGEST
 from installations.oauth import AuthorizationCore, answer_url, authorization_core
 from installations.queries import businesses_to_install_on, granted_by, installs_listed_apps, offered
 from installations.services.consent import approve_scopes, decline_scopes
@@ -38,9 +32,8 @@ from marketplace import rules
 from marketplace.access import may_develop
 from marketplace.models import App, AppVersion
 from merchants.access import MerchantRequest, app_page
-from merchants.consent.page import ConsentPage
-from merchants.consent.question import PermissionRequest, question_of
-from merchants.installed.app import InstalledApp
+from merchants.consent.page import ConsentPage, PermissionRequest, question_of
+from merchants.frame import InstalledApp
 from merchants.store.forms import ShopForm
 
 APPROVE, DECLINE = "approve", "decline"
@@ -60,7 +53,7 @@ NOT_KEPT = "This browser doesn't know the app's request any more. Go back to the
 NOT_MANAGED = "Only the owner and the managers of {store} can install apps there. Your role is Orders."
 CHANGED = "The app's request changed while this page was open. Review it again before you decide."
 # Errors about the redirect_uri. Like a link that can't be read, they are shown here and not sent to the app.
-REDIRECT_ERRORS = (MismatchingRedirectURIError, MissingRedirectURIError)
+REDIRECT_ERRORS = (errors.MismatchingRedirectURIError, errors.MissingRedirectURIError)
 
 
 class ConsentProblem(Exception):
@@ -81,7 +74,7 @@ class WrongRedirect(ConsentProblem):
 class RedirectToApp(Exception):
     """An error that the app gets at its Redirect URL."""
 
-    def __init__(self, error: OAuth2Error, redirect_uri: str) -> None:
+    def __init__(self, error: errors.OAuth2Error, redirect_uri: str) -> None:
         self.url = answer_url(redirect_uri, error.twotuples)
 
 
@@ -152,7 +145,9 @@ class AuthorizeView(View):
 
     def _denied(self) -> RedirectToApp:
         credentials = self.authorization.credentials
-        return RedirectToApp(AccessDeniedError(state=credentials["state"]), credentials["redirect_uri"])
+        return RedirectToApp(
+            errors.AccessDeniedError(state=credentials["state"]), credentials["redirect_uri"]
+        )
 
     def _consent_page(self) -> ConsentPage:
         asked = self.authorization
@@ -222,7 +217,9 @@ def _authorization(request: HttpRequest, app: App) -> AuthorizationRequest:
     if wanted := request.GET.get("business_id"):
         businesses = [business for business in businesses if business.id == _uuid(wanted)]
         if not businesses:
-            raise RedirectToApp(AccessDeniedError(state=credentials["state"]), credentials["redirect_uri"])
+            raise RedirectToApp(
+                errors.AccessDeniedError(state=credentials["state"]), credentials["redirect_uri"]
+            )
     if not businesses:
         raise ConsentProblem("You have no store to install the app on. Add a business first.", 403)
     return AuthorizationRequest(core, state, scopes, credentials, businesses)
@@ -285,8 +282,10 @@ def _failed(error: OAuthToolkitError) -> ConsentProblem | RedirectToApp:
     return RedirectToApp(error.oauthlib_error, error.oauthlib_error.redirect_uri)
 
 
-def _fatal(error: OAuth2Error) -> ConsentProblem:
-    if isinstance(error, InvalidRedirectURIError):  # it is the app's own, saved before the rules of today
+def _fatal(error: errors.OAuth2Error) -> ConsentProblem:
+    if isinstance(
+        error, errors.InvalidRedirectURIError
+    ):  # it is the app's own, saved before the rules of today
         return WrongRedirect(UNUSABLE_REDIRECT)
     return WrongRedirect() if isinstance(error, REDIRECT_ERRORS) else ConsentProblem(BROKEN)
 
@@ -381,10 +380,10 @@ def _answer(request: MerchantRequest, question: PermissionRequest) -> HttpRespon
                 scopes=question.scopes,
                 version=installation.runs,
             )
-            messages.success(request, f"Approved. {name} can use its new permissions now.")
+            messages.success(request, question.approved.format(name=name))
         else:
             decline_scopes(installation=installation, user=request.user)
-            messages.success(request, f"Declined. {name} keeps its current permissions.")
+            messages.success(request, question.declined.format(name=name))
     except ServiceError as error:  # uninstalled, or another version approved, since the page was opened
         messages.error(request, error.message)
     return redirect("merchants:installation", installation.pk)

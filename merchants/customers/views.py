@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.models import Business
 from common import lengths, places
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import Conflict, Invalid, NotFound
 from common.places import Work
 from common.times import iso

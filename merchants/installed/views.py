@@ -18,21 +18,20 @@ from django.utils.html import escape
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.enums import StoreRole
-from activity.use_in_stores import last_uses, unused_since
+from activity.use import last_uses, unused_since
 from common import lengths
 from common.errors import Conflict, NotFound
 from common.http.url_policy import origin_of
 from common.web.forms.edits import EditForm
+from common.web.forms.fields import SwitchInput
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved
-from common.web.forms.widgets import SwitchInput
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.middleware.policy import allow_frame
 from common.web.pagination import page_request
-from extensions.addresses import SANDBOX, frame_url
+from extensions.definitions import SANDBOX, frame_url
 from extensions.enums import ExtensionType
-from extensions.in_store.capabilities import placed
-from extensions.in_store.switches import Controls, choices_of, controls_of
+from extensions.in_store.capabilities import Controls, choices_of, controls_of, placed
 from extensions.models import Placement
 from extensions.services.costs import Cost, cost_in
 from extensions.services.extension_states import change_controls
@@ -43,11 +42,10 @@ from installations.models import HistoryEntry, Installation
 from installations.queries import granted_by, history_of, installations_of
 from marketplace.scopes import SCOPES, Scope
 from merchants.access import MerchantRequest, active_page, app_page, installation_page, merchant_page
-from merchants.consent.question import question_of
-from merchants.installed.activity import activity_of
-from merchants.installed.app import InstalledApp
-from merchants.installed.hook_descriptions import AtCheckout, at_checkout
-from merchants.installed.rows import app_rows
+from merchants.consent.page import question_of
+from merchants.frame import InstalledApp
+from merchants.installed.activity import AtCheckout, activity_of, at_checkout
+from merchants.templatetags.installed_apps import app_rows
 from webhooks.queries import erasure_story
 
 MOST = "most_discount"

@@ -19,9 +19,8 @@ from common.web.pagination import page_request
 from conformance.queries import not_passing_since
 from extensions.enums import ExtensionType
 from extensions.hooks.health import health_of
-from extensions.in_store.capabilities import Capability, offered_capabilities
+from extensions.in_store.capabilities import Capability, offered_capabilities, open_requests
 from extensions.models import HookCall, LiveDefinition
-from extensions.reach_requests import open_requests
 from installations.models import Installation
 from installations.queries import businesses_to_install_on, has_store_without
 from marketplace import listing

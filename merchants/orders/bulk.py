@@ -11,9 +11,8 @@ from common.ids import parse_id
 from common.web.forms.kept import typed
 from common.web.methods import GET_OR_POST, require_safe
 from merchants.access import MerchantRequest, orders_page
-from merchants.filter_forms import OrderFilter
-from merchants.lists import ROWS
-from merchants.orders.moves import ACTS, STEPS
+from merchants.lists import ROWS, OrderFilter
+from merchants.orders.descriptions import ACTS, STEPS
 from merchants.orders.views import list_page
 from merchants.store.queries import orders_found, orders_newer
 from stores.enums import OrderStatus, may_move

@@ -1,4 +1,4 @@
-"""An order's history, and how its total came about, in sentences."""
+"""An order's history, how its total came about, and what a merchant may do with it, in words."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,18 +10,18 @@ from accounts.models import User
 from common.db.compiled import Compiled, Param
 from common.money import display
 from extensions.hooks.descriptions import DESCRIPTIONS
-from stores.enums import ActorKind, BuiltInPayment, HookOutcome, OrderChangeKind, OrderStatus, PaymentStatus
+from stores import enums
 from stores.hookpoints import HookPoint
 from stores.models import Order, OrderChange, OrderHookPart
 from stores.standing import is_paid, payment_of
 
-STATUS_KINDS = {OrderStatus.CANCELLED: "bad", OrderStatus.DELIVERED: "ok"}
+STATUS_KINDS = {enums.OrderStatus.CANCELLED: "bad", enums.OrderStatus.DELIVERED: "ok"}
 # Kind and words.
 PAYMENT_STATES = {
-    PaymentStatus.PENDING: ("warn", "Waiting for payment"),
-    PaymentStatus.COMPLETED: ("ok", "Paid"),
-    PaymentStatus.FAILED: ("bad", "Payment failed"),
-    PaymentStatus.EXPIRED: ("bad", "Payment expired"),
+    enums.PaymentStatus.PENDING: ("warn", "Waiting for payment"),
+    enums.PaymentStatus.COMPLETED: ("ok", "Paid"),
+    enums.PaymentStatus.FAILED: ("bad", "Payment failed"),
+    enums.PaymentStatus.EXPIRED: ("bad", "Payment expired"),
 }
 
 
@@ -54,8 +54,8 @@ class TotalPart:
 
 def payment_method(order: Order) -> str:
     """As the merchant knows it: Cash, Card, or the name that its app gave it."""
-    if order.payment_method in BuiltInPayment.values:
-        return str(BuiltInPayment(order.payment_method).label)
+    if order.payment_method in enums.BuiltInPayment.values:
+        return str(enums.BuiltInPayment(order.payment_method).label)
     return order.payment_method_name or "Payment app"
 
 
@@ -64,9 +64,9 @@ def paid_look(order: Order) -> tuple[str, str]:
     if is_paid(order):
         return "ok", "Paid"
     payment = payment_of(order)
-    if payment is None or order.status == OrderStatus.CANCELLED:
+    if payment is None or order.status == enums.OrderStatus.CANCELLED:
         return "neutral", "Unpaid"
-    return PAYMENT_STATES[PaymentStatus(payment.status)][0], "Unpaid"
+    return PAYMENT_STATES[enums.PaymentStatus(payment.status)][0], "Unpaid"
 
 
 def payment_detail(order: Order) -> str:
@@ -76,7 +76,7 @@ def payment_detail(order: Order) -> str:
         return f"Refunded {display(order.refunded, order.currency, order.business.locale)}"
     if payment is None or is_paid(order):
         return payment_method(order)
-    return PAYMENT_STATES[PaymentStatus(payment.status)][1]
+    return PAYMENT_STATES[enums.PaymentStatus(payment.status)][1]
 
 
 def history(order: Order, reader: User) -> list[HistoryLine]:
@@ -89,32 +89,32 @@ def history(order: Order, reader: User) -> list[HistoryLine]:
 
 def _line(change: OrderChange, order: Order, reader: User) -> HistoryLine:
     about = _by(change, reader)
-    if change.kind == OrderChangeKind.STATUS:
-        status = OrderStatus(change.status)
+    if change.kind == enums.OrderChangeKind.STATUS:
+        status = enums.OrderStatus(change.status)
         return HistoryLine(change.at, STATUS_KINDS.get(status, "info"), str(status.label), about)
-    if change.kind == OrderChangeKind.PAYMENT:
-        kind, title = PAYMENT_STATES[PaymentStatus(change.status)]
-        kind = "info" if change.status == PaymentStatus.PENDING else kind
+    if change.kind == enums.OrderChangeKind.PAYMENT:
+        kind, title = PAYMENT_STATES[enums.PaymentStatus(change.status)]
+        kind = "info" if change.status == enums.PaymentStatus.PENDING else kind
         return HistoryLine(change.at, kind, title, about)
-    if change.kind == OrderChangeKind.METHOD:
+    if change.kind == enums.OrderChangeKind.METHOD:
         return HistoryLine(change.at, "info", f"Payment method changed to {change.note}", about)
-    if change.kind == OrderChangeKind.REFUND:
+    if change.kind == enums.OrderChangeKind.REFUND:
         title = f"Refunded {display(change.amount or 0, order.currency, order.business.locale)}"
         return HistoryLine(change.at, "info", title, about, change.note)
-    if change.kind == OrderChangeKind.STAFF_NOTE:
+    if change.kind == enums.OrderChangeKind.STAFF_NOTE:
         return HistoryLine(change.at, "info", "Note for the staff", about, change.note)
     return HistoryLine(change.at, "info", "Order placed", about)
 
 
 def _by(change: OrderChange, reader: User) -> str:
     match change.actor:
-        case ActorKind.MERCHANT:
+        case enums.ActorKind.MERCHANT:
             return "By you" if change.actor_id == reader.pk else f"By {change.actor_name}"
-        case ActorKind.APP:
+        case enums.ActorKind.APP:
             return f"By the app {change.actor_name}"
-        case ActorKind.SHOPPER:
+        case enums.ActorKind.SHOPPER:
             return "By the customer"
-        case ActorKind.STAFF:
+        case enums.ActorKind.STAFF:
             return "By the platform's staff"
     return f"By {change.actor_name}" if change.actor_name else "Automatically"
 
@@ -127,10 +127,10 @@ def parts(order: Order) -> list[TotalPart]:
 def _part(part: OrderHookPart) -> TotalPart:
     point = HookPoint(part.point)
     about = DESCRIPTIONS[point]
-    answered = part.outcome == HookOutcome.ANSWERED
+    answered = part.outcome == enums.HookOutcome.ANSWERED
     if answered:
         title = "gave no discount" if part.amount == 0 and point == HookPoint.DISCOUNTS else about.answered
-    elif part.outcome == HookOutcome.SKIPPED:
+    elif part.outcome == enums.HookOutcome.SKIPPED:
         title = f"wasn't asked {about.asked_for}, because it failed or was too slow before"
     else:
         title = f"failed when asked {about.asked_for}"
@@ -144,3 +144,72 @@ def _part(part: OrderHookPart) -> TotalPart:
         is_discount=point == HookPoint.DISCOUNTS,
         counts=not replaced,
     )
+
+
+# --- What a merchant may do --------------------------------------------------------------------------
+
+VERBS = {
+    enums.OrderStatus.CONFIRMED: "Confirm order",
+    enums.OrderStatus.PREPARING: "Start preparing",
+    enums.OrderStatus.READY: "Mark as ready",
+    enums.OrderStatus.IN_DELIVERY: "Send out for delivery",
+    enums.OrderStatus.DELIVERED: "Mark as delivered",
+}
+# What the question about an unpaid order asks, and its button (contract, section 15).
+ACTS = VERBS | {enums.OrderStatus.CONFIRMED: "Confirm"}
+STEPS = (
+    enums.OrderStatus.CONFIRMED,
+    enums.OrderStatus.READY,
+    enums.OrderStatus.DELIVERED,
+)  # for several orders at once
+
+
+@dataclass(frozen=True, slots=True)
+class OrderStage:
+    """A stage of an order: past, current, or one that it may be moved to."""
+
+    status: enums.OrderStatus
+    is_reached: bool
+    is_current: bool
+
+    @property
+    def verb(self) -> str:
+        return VERBS[self.status]
+
+
+def stages(order: Order) -> list[OrderStage]:
+    """The way of an order, oldest stage first; none of one that is cancelled. An order to pick up is not sent out."""
+    if order.status == enums.OrderStatus.CANCELLED:
+        return []
+    way = [status for status in enums.FULFILMENT if _on_the_way(order, status)]
+    now = way.index(enums.OrderStatus(order.status))
+    return [
+        OrderStage(status, is_reached=place <= now, is_current=place == now)
+        for place, status in enumerate(way)
+    ]
+
+
+def main_stage(order: Order) -> OrderStage | None:
+    """The one that the page offers first: confirming, then delivered at once. The stages between are for those who use them."""
+    wanted = (
+        enums.OrderStatus.CONFIRMED
+        if order.status == enums.OrderStatus.PENDING
+        else enums.OrderStatus.DELIVERED
+    )
+    return next((stage for stage in stages(order) if stage.status == wanted and not stage.is_reached), None)
+
+
+def steps_of(orders: list[Order]) -> list[tuple[enums.OrderStatus, str]]:
+    """What at least one of these orders may be moved to, with its verb."""
+    return [
+        (step, VERBS[step]) for step in STEPS if any(enums.may_move(order.status, step) for order in orders)
+    ]
+
+
+def may_cancel(order: Order) -> bool:
+    return enums.may_move(order.status, enums.OrderStatus.CANCELLED)
+
+
+def _on_the_way(order: Order, status: enums.OrderStatus) -> bool:
+    is_picked_up = order.delivery_method == enums.DeliveryMethod.PICKUP
+    return not is_picked_up or status != enums.OrderStatus.IN_DELIVERY or order.status == status

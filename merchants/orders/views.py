@@ -19,19 +19,16 @@ from common.errors import Conflict, Invalid
 from common.money import decimals
 from common.places import Work
 from common.web.csv_files import CsvLines
+from common.web.forms.fields import Lines
 from common.web.forms.kept import typed
-from common.web.forms.one_time import OneTimeForm
-from common.web.forms.pages import UNPROCESSABLE, done, form_page, saved, sent_again
-from common.web.forms.texts import Lines
+from common.web.forms.pages import UNPROCESSABLE, OneTimeForm, done, form_page, saved, sent_again
 from common.web.methods import GET_OR_POST, require_safe
 from merchants.access import MerchantRequest, orders_page, own_row
-from merchants.filter_forms import OrderFilter
-from merchants.lists import list_context
+from merchants.lists import OrderFilter, list_context
 from merchants.money_field import MoneyField
-from merchants.orders.descriptions import history, parts, payment_method
-from merchants.orders.moves import ACTS, main_stage, may_cancel, stages, steps_of
-from merchants.orders.rows import order_rows
+from merchants.orders import descriptions
 from merchants.store.queries import VIEWS, orders_found, orders_of_customer, still_sold
+from merchants.templatetags.merchant_store import order_rows
 from stores import queries
 from stores.enums import FULFILMENT, OrderStatus, may_move
 from stores.models import LINES, Order
@@ -90,7 +87,7 @@ def list_page(request: MerchantRequest, *, selected: Collection[str] = ()) -> Ht
         return render(request, "merchants/orders/orders.html", context, status=UNPROCESSABLE)
     listing = orders_found(request.business, **form.wanted)
     orders, total = listing.page(context["page_request"].window)
-    steps = steps_of(orders)
+    steps = descriptions.steps_of(orders)
     context |= {
         "orders": orders,
         "total": total,
@@ -140,14 +137,14 @@ def order_page(request: MerchantRequest, order: Order, note_form: NoteForm) -> H
     context = {
         "order": order,
         "still_sold": still_sold(order) if request.manages else (),
-        "history": history(order, request.user),
-        "parts": parts(order),
+        "history": descriptions.history(order, request.user),
+        "parts": descriptions.parts(order),
         "orders_of_customer": orders_of_customer(order),
         "payment": payment_of(order),
         "refundable": refundable(order),
-        "stages": stages(order),
-        "main": main_stage(order),
-        "may_cancel": may_cancel(order),
+        "stages": descriptions.stages(order),
+        "main": descriptions.main_stage(order),
+        "may_cancel": descriptions.may_cancel(order),
         "form": note_form,
         "note_form": note_form,
     }
@@ -178,7 +175,7 @@ def change_status(request: MerchantRequest, order_id: str) -> HttpResponse:
         context = {
             "orders": [found],
             "target": OrderStatus(target),
-            "act": ACTS[OrderStatus(target)],
+            "act": descriptions.ACTS[OrderStatus(target)],
             "action": reverse("merchants:order_status", args=[found.pk]),
             "back": page,
         }
@@ -195,7 +192,7 @@ def cancel(request: MerchantRequest, order_id: str) -> HttpResponse:
     if request.method == "POST":
         _move(request, found, OrderStatus.CANCELLED, tells_buyer="tell_buyer" in request.POST)
         return redirect("merchants:order", found.pk)
-    if not may_cancel(found):
+    if not descriptions.may_cancel(found):
         messages.info(request, f"Order {found.number} is {_words(found.status)} and can't be cancelled.")
         return redirect("merchants:order", found.pk)
     context = {
@@ -263,7 +260,7 @@ def _values(order: Order, zone: ZoneInfo) -> list[Any]:
         major(order.amount),
         order.currency,
         "Paid" if is_paid(order) else "Unpaid",
-        payment_method(order),
+        descriptions.payment_method(order),
         payment.get_status_display() if payment else "",
         order.note,
     ]

@@ -17,18 +17,18 @@ from django.views.decorators.http import require_http_methods, require_POST
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
 from common.web.forms.kept import typed
-from common.web.forms.one_time import pressed_once
-from common.web.forms.pages import done, form_page, refuse, saved
-from common.web.methods import GET_OR_POST
+from common.web.forms.pages import done, form_page, pressed_once, refuse, saved
+from common.web.limits import limit
+from common.web.methods import GET_OR_POST, require_safe
 from extensions.in_store.embeds_and_blocks import PlacedBlock, blocks_on, settings_in_force
 from extensions.models import Definition, Placement
 from extensions.schema_forms import SettingsForm, settings_form
-from extensions.services import placements
+from extensions.services import extension_states
+from extensions.session_tokens import BLOCKS_A_MINUTE, storefront_tokens
 from installations.models import Installation
 from installations.queries import own_installation
 from merchants.access import MerchantRequest, active_page, merchant_page, own_row
-from merchants.pages.block_picker import BlockOption, blocks_to_add, by_category
-from merchants.pages.forms import SitePageForm
+from merchants.pages.forms import BlockOption, SitePageForm, blocks_to_add, by_category
 from stores.models import SitePage
 from stores.services.pages import clean_html, create_page, update_page, written
 
@@ -88,6 +88,14 @@ def editor(request: MerchantRequest, page: SitePage) -> HttpResponse:
     return _shown(request, page, chosen=chosen, settings=_form(request, chosen))
 
 
+@require_safe
+@own_page
+def session_tokens(request: MerchantRequest, page: SitePage) -> JsonResponse:
+    """For the blocks on the canvas, as a shopper's page gets them: `{"tokens": {slug: token}}`. Query: `app`, once for each app."""
+    limit(request, "editor-session-tokens", key=str(request.user.pk), per_minute=BLOCKS_A_MINUTE)
+    return JsonResponse({"tokens": storefront_tokens(page.business, request.GET.getlist("app"))})
+
+
 @require_POST
 @own_page
 def preview_text(request: MerchantRequest, page: SitePage) -> HttpResponse:
@@ -110,7 +118,7 @@ def add_block(request: MerchantRequest, page: SitePage) -> HttpResponse:
 
 def _added(request: MerchantRequest, page: SitePage, choice: BlockOption) -> HttpResponse:
     try:
-        added = placements.add_block(
+        added = extension_states.add_block(
             page=page, installation=choice.installation, definition=choice.definition
         )
     except ServiceError as error:
@@ -164,7 +172,7 @@ def save_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) ->
     form = _form(request, chosen, data)
 
     def save() -> HttpResponse:
-        before = placements.save_block_settings(
+        before = extension_states.save_block_settings(
             placement=Placement(pk=chosen.id), settings=form.values, before=form.kept
         )
         remember(request, page, SAVED, before)
@@ -196,7 +204,7 @@ def move_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) ->
     """Body: `by`, -1 or 1."""
     by = -1 if request.POST.get("by") == "-1" else 1
     before = Placement.objects.filter(pk=chosen.id).first()
-    placements.move_block(placement=_placement(page, chosen), by=by)
+    extension_states.move_block(placement=_placement(page, chosen), by=by)
     if before:
         remember(request, page, MOVED, before, by=-by)
     return redirect(_address(page, chosen.id))
@@ -206,7 +214,7 @@ def move_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) ->
 @own_block
 def remove_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) -> HttpResponse:
     before = Placement.objects.filter(pk=chosen.id).first()
-    placements.remove_block(placement=_placement(page, chosen))
+    extension_states.remove_block(placement=_placement(page, chosen))
     if before:
         remember(request, page, REMOVED, before)
     messages.success(request, f"{chosen.block.name} was removed from the page.")
@@ -329,12 +337,12 @@ def undo_last(request: MerchantRequest, page: SitePage) -> str | None:
     if placement is None:
         raise NotFound("The block is gone.")
     if last["act"] == ADDED:
-        placements.remove_block(placement=placement)
+        extension_states.remove_block(placement=placement)
         return None
     if last["act"] == MOVED:
-        placements.move_block(placement=placement, by=last["by"])
+        extension_states.move_block(placement=placement, by=last["by"])
     else:
-        placements.save_block_settings(placement=placement, settings=last["settings"])
+        extension_states.save_block_settings(placement=placement, settings=last["settings"])
     return str(placement.pk)
 
 
@@ -342,11 +350,11 @@ def _put_back(request: MerchantRequest, page: SitePage, last: dict[str, Any]) ->
     definition = Definition.objects.filter(pk=last["definition"]).first()
     if definition is None:
         raise NotFound("The block is gone.")
-    made = placements.add_block(
+    made = extension_states.add_block(
         page=page,
         installation=own_installation([page.business], last["installation"]),
         definition=definition,
         settings=last["settings"],
     )
-    placements.move_block(placement=made, by=last["position"] - made.position)
+    extension_states.move_block(placement=made, by=last["position"] - made.position)
     return made

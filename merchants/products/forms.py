@@ -9,14 +9,11 @@ from django import forms
 from accounts.models import Business
 from common import lengths
 from common.web.forms.edits import EditForm
-from common.web.forms.one_time import OneTimeForm
-from common.web.forms.pictures import PicturesField
-from common.web.forms.texts import Lines
-from common.web.forms.widgets import SwitchInput
+from common.web.forms.fields import Lines, PicturesField, SwitchInput
+from common.web.forms.pages import OneTimeForm
 from merchants.money_field import MoneyField
 from stores.models import Product, ProductPicture
-from stores.services.catalogue.pictures import decode
-from stores.services.catalogue.product_pictures import MAX_ALT, MAX_PICTURES, PictureChanges
+from stores.services.catalogue.pictures import MAX_ALT, MAX_PICTURES, PictureChanges, decode
 
 MOST_STOCK = 2_147_483_647  # what the column holds
 

@@ -19,8 +19,7 @@ from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE, done, form_page, saved, sent_again
 from common.web.methods import GET_OR_POST, require_safe
 from merchants.access import MerchantRequest, merchant_page, own_row
-from merchants.filter_forms import ProductFilter
-from merchants.lists import list_context
+from merchants.lists import ProductFilter, list_context
 from merchants.products.forms import NewProductForm, ProductForm, StockForm
 from merchants.store.queries import categories_in_use, products_found
 from merchants.templatetags.merchant_store import product_pill

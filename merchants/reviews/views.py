@@ -9,8 +9,7 @@ from common.errors import NotFound
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from merchants.access import MerchantRequest, orders_page, own_row
-from merchants.filter_forms import ReviewFilter
-from merchants.lists import list_context
+from merchants.lists import ReviewFilter, list_context
 from merchants.store.queries import reviews_found
 from stores import queries
 from stores.models import Product, Review

@@ -11,10 +11,8 @@ from common import lengths
 from common.languages import language_of
 from common.money import currency_choices, currency_label
 from common.web.forms.edits import EditForm
-from common.web.forms.one_time import OneTimeForm
-from common.web.forms.pictures import PictureField
-from common.web.forms.texts import Lines
-from common.web.forms.widgets import LongChoiceField, LongSelect
+from common.web.forms.fields import Lines, LongChoiceField, LongSelect, PictureField
+from common.web.forms.pages import OneTimeForm
 from merchants.money_field import MoneyField
 from stores.enums import Accent
 from stores.models import StoreSettings

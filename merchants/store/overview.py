@@ -15,7 +15,7 @@ from accounts.models import Business
 from common.db.compiled import Compiled, Param
 from common.money import display
 from common.web.charts import Chart, Point, Series, chart
-from merchants.attention import Concern
+from merchants.frame import Concern
 from merchants.store.queries import Waiting
 from stores.dashboard import DaySpan
 from stores.enums import OrderStatus

@@ -16,7 +16,7 @@ from common import places
 from common.contacts import kept_email_key
 from common.db.compiled import AmongIds, Compiled
 from common.db.folding import FindsAll
-from common.db.totals import COUNTED_EXACTLY
+from common.db.long_lists import COUNTED_EXACTLY
 from common.places import Work
 from common.times import shifted
 from stores.customers import Person, orders_of

@@ -15,63 +15,49 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.enums import Frequency, StoreNotice, StoreRole
 from accounts.forms import NoticesForm
-from accounts.mail_choices import OF_ORDERS, choose_frequencies, choose_mails, frequency_of
 from accounts.models import User
 from accounts.services import create_business
 from accounts.services.businesses import BusinessChanges
+from accounts.services.outbox import OF_ORDERS, choose_frequencies, choose_mails, frequency_of
 from common.errors import ServiceError
 from common.web.csv_files import CsvLines
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved, sent_again
 from common.web.methods import GET_OR_POST, require_safe
-from common.web.own_pages import is_own_page
+from common.web.requests import is_own_page
 from extensions.in_store.embeds_and_blocks import embeds_among
 from extensions.in_store.script_inventory import Inventory, InventoryEntry, inventory_of
-from merchants.access import (
-    MerchantRequest,
-    merchant_page,
-    merchants_only,
-    orders_page,
-    own_business,
-    switch_to,
-)
-from merchants.attention import concerns_of, recent_news
-from merchants.installed.rows import app_rows
-from merchants.orders.rows import order_row
+from merchants import access
+from merchants.frame import concerns_of, recent_news
 from merchants.store import overview
 from merchants.store.forms import BusinessForm, StoreForm
 from merchants.store.overview import RANGES, sales_of
 from merchants.store.queries import waiting_in
+from merchants.templatetags.installed_apps import app_rows
+from merchants.templatetags.merchant_store import order_row
 from stores import queries
 from stores.addresses import store_url
+from stores.services import settings as store_settings
 from stores.services.merchant_mails import choices_changed
-from stores.services.settings import (
-    WIRE_NAMES,
-    Look,
-    change_business,
-    change_look,
-    currency_is_fixed,
-    mark_seen,
-)
 
 COLUMNS: Final = (
     "Kind", "Address", "Name", "Whose", "Why", "Since", "SHA-256", "Pinned to", "Bytes", "Last change", "Last look", "State",
 )  # fmt: skip
 SHOWN = 5
-FIELDS = {wire: column for column, wire in WIRE_NAMES.items()}
+FIELDS = {wire: column for column, wire in store_settings.WIRE_NAMES.items()}
 OF_BUSINESS = BusinessChanges.__annotations__.keys()
 
 
 @require_http_methods(GET_OR_POST)
-@merchant_page
-def settings(request: MerchantRequest) -> HttpResponse:
+@access.merchant_page
+def settings(request: access.MerchantRequest) -> HttpResponse:
     current = queries.store_settings(request.business)
     form = StoreForm(
         typed(request),
         request.FILES or None,
         business=request.business,
         current=current,
-        currency_is_fixed=currency_is_fixed(request.business),
+        currency_is_fixed=store_settings.currency_is_fixed(request.business),
     )
     if response := saved(request, form, lambda: _save(request, form), names=FIELDS, conflict="currency"):
         return response
@@ -79,14 +65,14 @@ def settings(request: MerchantRequest) -> HttpResponse:
 
 
 @require_safe
-@merchant_page
-def view(request: MerchantRequest) -> HttpResponse:
+@access.merchant_page
+def view(request: access.MerchantRequest) -> HttpResponse:
     """The store as shoppers see it. The first visit ticks a step of a new store."""
-    mark_seen(request.business)
+    store_settings.mark_seen(request.business)
     return redirect(store_url(request.business.slug))
 
 
-def _save(request: MerchantRequest, form: StoreForm) -> HttpResponse:
+def _save(request: access.MerchantRequest, form: StoreForm) -> HttpResponse:
     changes = form.changes
     for name in ("logo", "hero_picture"):
         if changes.pop(f"remove_{name}", False):
@@ -98,9 +84,9 @@ def _save(request: MerchantRequest, form: StoreForm) -> HttpResponse:
     try:
         with transaction.atomic():
             if look:
-                change_look(business=request.business, **cast(Look, look))
+                store_settings.change_look(business=request.business, **cast(store_settings.Look, look))
             if of_business:
-                change_business(business=request.business, **cast(Any, of_business))
+                store_settings.change_business(business=request.business, **cast(Any, of_business))
     except ServiceError:
         request.business.refresh_from_db()  # the frame shows what is saved
         raise
@@ -108,8 +94,8 @@ def _save(request: MerchantRequest, form: StoreForm) -> HttpResponse:
 
 
 @require_safe
-@orders_page
-def home(request: MerchantRequest) -> HttpResponse:
+@access.orders_page
+def home(request: access.MerchantRequest) -> HttpResponse:
     """What needs attention, the sales of the last days (`days`: 7, 30 or 90), the newest orders, and apps.
 
     People who only work with orders begin at these.
@@ -134,22 +120,22 @@ def home(request: MerchantRequest) -> HttpResponse:
 
 
 @require_safe
-@merchants_only
-def business_list(request: MerchantRequest) -> HttpResponse:
+@access.merchants_only
+def business_list(request: access.MerchantRequest) -> HttpResponse:
     """Own ones first, and those in which the person works."""
     return render(request, "merchants/store/businesses.html")
 
 
 @require_http_methods(GET_OR_POST)
-@merchants_only
-def business_add(request: MerchantRequest) -> HttpResponse:
+@access.merchants_only
+def business_add(request: access.MerchantRequest) -> HttpResponse:
     form = BusinessForm(typed(request))
 
     def save() -> HttpResponse:
         fields = {name: value for name, value in form.cleaned_data.items() if name != "form_token"}
         made = create_business(owner=request.user, **fields)
         made.store_role = StoreRole.OWNER
-        switch_to(request, made)
+        access.switch_to(request, made)
         return done(request, f"{made.name} created.", "merchants:home")
 
     if response := saved(request, form, save, again=partial(sent_again, request, "merchants:businesses")):
@@ -158,10 +144,10 @@ def business_add(request: MerchantRequest) -> HttpResponse:
 
 
 @require_POST
-@merchants_only
-def business_switch(request: MerchantRequest) -> HttpResponse:
+@access.merchants_only
+def business_switch(request: access.MerchantRequest) -> HttpResponse:
     """Body: `business`, and `next`, a page to go on with."""
-    switch_to(request, own_business(request, request.POST.get("business")))
+    access.switch_to(request, access.own_business(request, request.POST.get("business")))
     page = request.POST.get("next", "")
     return redirect(page if is_own_page(page, request) else "merchants:home")
 
@@ -197,8 +183,8 @@ class MerchantNoticesForm(NoticesForm):
 
 
 @require_http_methods(GET_OR_POST)
-@orders_page
-def notices(request: MerchantRequest) -> HttpResponse:
+@access.orders_page
+def notices(request: access.MerchantRequest) -> HttpResponse:
     """POST saves which notices are mailed. A developer's choice of mails is on their profile."""
     form = MerchantNoticesForm(
         typed(request) if request.user.is_merchant else None, user=request.user, manages=request.manages
@@ -219,14 +205,14 @@ def notices(request: MerchantRequest) -> HttpResponse:
 
 
 @require_safe
-@merchant_page
-def scripts(request: MerchantRequest) -> HttpResponse:
+@access.merchant_page
+def scripts(request: access.MerchantRequest) -> HttpResponse:
     return render(request, "merchants/store/scripts.html", {"inventory": _inventory(request)})
 
 
 @require_safe
-@merchant_page
-def export(request: MerchantRequest) -> HttpResponse:
+@access.merchant_page
+def export(request: access.MerchantRequest) -> HttpResponse:
     """The same as CSV, for an assessor."""
     lines = "".join(_lines(_inventory(request), request.business.timezone))
     response = HttpResponse(lines, content_type="text/csv; charset=utf-8")
@@ -234,7 +220,7 @@ def export(request: MerchantRequest) -> HttpResponse:
     return response
 
 
-def _inventory(request: MerchantRequest) -> Inventory:
+def _inventory(request: access.MerchantRequest) -> Inventory:
     of_apps = [embed for app in request.apps for embed in app.embeds]
     return inventory_of(request.business, embeds_among(of_apps))
 

@@ -1,23 +1,26 @@
-"""`{% load installed_apps %}`: the installed apps of a store, for the merchant's pages."""
+"""`{% load installed_apps %}`: the installed apps of a store, for the merchant's pages; and the rows of their list."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from common.templatetags.ui import app_icon, icon, mark_of, nav_link, pill, sandbox_mark
+from common.templatetags.links import address
+from common.templatetags.ui import app_icon, icon, mark_of, minute, nav_link, pill, sandbox_mark
 from common.times import lately
+from extensions.definitions import icon_or_neutral
 from extensions.enums import ExtensionType
 from extensions.hooks.descriptions import DESCRIPTIONS
-from extensions.icons import icon_or_neutral
 from extensions.in_store.app_status import AppState, StoreAppStatus
 from extensions.in_store.capabilities import Capability
 from extensions.models import Breaker
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from marketplace.scopes import SCOPES
-from merchants.frame import AppPage
+from merchants.frame import AppPage, InstalledApp
 from stores.hookpoints import HookPoint
 from webhooks.models import Attempt
 
@@ -67,14 +70,14 @@ NAMING_SCOPES = (
 
 @register.inclusion_tag("merchants/installed/history_item.html")
 def history_item(entry: HistoryEntry) -> dict[str, Any]:
-    kind, icon_name, words = HISTORY_DESCRIPTIONS[HistoryKind(entry.kind)]
+    kind, icon_name, words = _description(entry)
     return {"entry": entry, "kind": kind, "icon_name": icon_name, "words": words, "sentences": _named(entry)}
 
 
 @register.inclusion_tag("merchants/news_item.html")
 def news_item(entry: HistoryEntry) -> dict[str, Any]:
     """An entry of an app's history among those of other apps."""
-    kind, icon_name, words = HISTORY_DESCRIPTIONS[HistoryKind(entry.kind)]
+    kind, icon_name, words = _description(entry)
     installation = entry.installation
     name = installation.app_fields.name
     page, link = ("installation", "View app") if installation.is_active else ("receipt", "View receipt")
@@ -88,6 +91,13 @@ def news_item(entry: HistoryEntry) -> dict[str, Any]:
         "link": link,
         "address": reverse(f"merchants:{page}", args=[installation.pk]),
     }
+
+
+def _description(entry: HistoryEntry) -> tuple[str, str, str]:
+    kind, icon_name, words = HISTORY_DESCRIPTIONS[HistoryKind(entry.kind)]
+    if entry.kind == HistoryKind.DECLINED and entry.note:  # more than permissions, or none
+        words = "Declined what a new version changes"
+    return kind, icon_name, words
 
 
 def _named(entry: HistoryEntry) -> list[str]:
@@ -172,3 +182,20 @@ def page_icon(page: AppPage) -> SafeString:
     if page.icon_name:
         return icon(icon_or_neutral(page.icon_name))
     return app_icon(page.app_name, page.app_slug, page.app_icon, "small")
+
+
+def app_rows(apps: Iterable[InstalledApp]) -> list[dict[str, Any]]:
+    return [_row(each) for each in apps]
+
+
+def _row(app: InstalledApp) -> dict[str, Any]:
+    installation, fields = app.installation, app.installation.app_fields
+    used, scopes = installation.last_used_at, len(installation.effective_scopes)
+    return {
+        "icon": app_icon(fields.name, installation.app.slug, fields.icon_path),
+        "url": address("merchants:installation", installation.pk),
+        "name": fields.name,
+        "used": format_html("Last active {}", minute(used)) if used else "Not active yet",
+        "scopes": f"{scopes} permission{'' if scopes == 1 else 's'}",
+        "state": state_of(installation, app.status),
+    }

@@ -37,6 +37,8 @@ export function connectBlock(options: {
   /** Of every store, such as "https://*.stores.example.com", where `*` stands for the store. */
   storesOrigin: string;
   onSettings: (settings: Settings, blockId: string, theme: Theme) => void;
+  /** For your server, which reads from it which store this is. Valid for a minute; not called where the store could make none. */
+  onSession?: (sessionToken: string) => void;
 }): Block;
 
 /** Give this page the look of the store around it. */

@@ -17,13 +17,17 @@ export const MAX_HEIGHT = 400;
  * Ask the store for this block's settings, or this widget's, and learn of every change.
  *
  * `onSettings(settings, blockId, theme)` is called at first, and again while the merchant edits: show what is not saved
- * yet, too. `theme` is the look of the store, and `wear(theme)` puts it on. Returns `{resize(height), stop()}`: `resize` asks for a height in pixels, of which the store gives at most 400.
+ * yet, too. `theme` is the look of the store, and `wear(theme)` puts it on. `onSession(sessionToken)` is called once, if
+ * the store could make a token: your server reads from it which store this is. Returns `{resize(height), stop()}`:
+ * `resize` asks for a height in pixels, of which the store gives at most 400.
  */
-export function connectBlock({ platformOrigin, storesOrigin, onSettings }) {
+export function connectBlock({ platformOrigin, storesOrigin, onSettings, onSession }) {
   if (!storesOrigin)
     console.warn("connectBlock without storesOrigin: only the page editor's settings arrive, no store's.");
   const stop = listen([platformOrigin, storesOrigin], (message) => {
-    if (message.type === INIT || message.type === UPDATE) onSettings(message.settings, message.blockId, message.theme);
+    if (message.type !== INIT && message.type !== UPDATE) return;
+    onSettings(message.settings, message.blockId, message.theme);
+    if (message.sessionToken) onSession?.(message.sessionToken);
   });
   send({ type: READY });
   return {

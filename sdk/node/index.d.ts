@@ -128,7 +128,7 @@ export function listener(
   options?: { onResult?: ((result: Awaited<ReturnType<HookRouter["handle"]>>) => void) | undefined },
 ): Listener;
 
-// Admin pages
+// Admin pages, blocks and widgets
 
 /** The session token is not to be trusted; answer with 401. */
 export class InvalidSession extends Error {}
@@ -141,11 +141,26 @@ export interface Session {
   /** What the person may do in the store; null on a sandbox. */
   staffRole: "OWNER" | "MANAGER" | null;
 }
-/** Who looks at an admin page. A token lives for a minute. Throws InvalidSession. */
-export function readSessionToken(
-  token: string,
-  options: { clientId: string; secret: Secret; now?: number | undefined },
-): Promise<Session>;
+export interface StorefrontSession {
+  businessId: string;
+  installationId: string;
+  /** Unix seconds. */
+  expiresAt: number;
+}
+/** How tokens may be signed. Give both while you change from one to the other. */
+type Signers =
+  /** With the installation's webhook secret (HS256). */
+  | { secret: Secret; baseUrl?: string | undefined }
+  /** With the platform's key (EdDSA), which is fetched from its address and kept. */
+  | { secret?: Secret | undefined; baseUrl: string };
+type TokenOptions = Signers & { clientId: string; now?: number | undefined };
+/**
+ * Who looks at an admin page. A token lives for a minute. Throws InvalidSession; Unreachable or ApiError where the platform's keys are
+ * needed and can't be fetched.
+ */
+export function readSessionToken(token: string, options: TokenOptions): Promise<Session>;
+/** Which store a block or widget is in, as `readSessionToken` says it of admin pages. Neither takes the other's token. */
+export function readStorefrontToken(token: string, options: TokenOptions): Promise<StorefrontSession>;
 
 // Installing
 

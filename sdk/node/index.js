@@ -5,6 +5,6 @@ export { listener } from "./listener.js";
 export { toMajor, toMinor } from "./money.js";
 export { codeChallenge, OAuthClient, readCallback, statesMatch } from "./oauth.js";
 export { MemorySeen } from "./seen.js";
-export { InvalidSession, readSessionToken } from "./sessions.js";
+export { InvalidSession, readSessionToken, readStorefrontToken } from "./sessions.js";
 export { InvalidSignature, sign, verify } from "./signatures.js";
 export { WebhookRouter } from "./webhooks.js";

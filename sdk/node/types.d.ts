@@ -67,6 +67,17 @@ export type Scope =
   | "read_business"
   | "read_pages";
 
+export type FilterConditionOp =
+  | "eq"
+  | "ne"
+  | "gt"
+  | "gte"
+  | "lt"
+  | "lte"
+  | "in"
+  | "contains"
+  | "exists";
+
 export type DeliveryStatus =
   | "PENDING"
   | "RETRYING"
@@ -320,10 +331,23 @@ export interface Installation {
   installedAt: string;
 }
 
+export interface FilterCondition {
+  field: string;
+  op: FilterConditionOp;
+  value?: string | number | boolean | Array<string | number | boolean>;
+}
+
+export interface WebhookFilter {
+  all?: FilterCondition[];
+  any?: FilterCondition[];
+  changed?: string[];
+}
+
 export interface Webhook {
   id: string;
   url: string;
   events: SentEvent[];
+  filter: WebhookFilter | null;
   description: string | null;
   isActive: boolean;
   isAppDefined: boolean;
@@ -343,6 +367,7 @@ export interface WebhookList {
 export interface WebhookBody {
   url: string;
   events: SentEvent[];
+  filter?: WebhookFilter | null;
   description?: string | null;
 }
 
@@ -350,6 +375,7 @@ export interface CreatedWebhook {
   id: string;
   url: string;
   events: SentEvent[];
+  filter: WebhookFilter | null;
   description: string | null;
   isActive: boolean;
   isAppDefined: boolean;
@@ -363,6 +389,7 @@ export interface CreatedWebhook {
 export interface WebhookChanges {
   url?: string;
   events?: SentEvent[];
+  filter?: WebhookFilter | null;
   description?: string | null;
   isActive?: boolean;
 }
@@ -451,6 +478,7 @@ export interface OrderCancelled {
   previousStatus: OrderStatus;
   status: OrderStatus;
   changedAt: string;
+  changedFields: string[];
 }
 
 export interface OrderCreated {
@@ -470,6 +498,7 @@ export interface OrderDelivered {
   previousStatus: OrderStatus;
   status: OrderStatus;
   changedAt: string;
+  changedFields: string[];
 }
 
 export interface OrderStatusChanged {
@@ -478,6 +507,7 @@ export interface OrderStatusChanged {
   previousStatus: OrderStatus;
   status: OrderStatus;
   changedAt: string;
+  changedFields: string[];
 }
 
 export interface PaymentCompleted {

@@ -1,25 +1,26 @@
-"""Products, a product with its reviews, and the store's site pages."""
+"""Products, a product with its reviews, the store's site pages, and the cart."""
 
-from django.contrib.messages import SUCCESS
+from django.contrib.messages import ERROR, SUCCESS
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from common import lengths
 from common.errors import Conflict, TooManyRequests
-from common.web.limits.auth_limits import limit_by_address
+from common.ids import parse_id
+from common.web.limits import limit_by_address
 from common.web.methods import require_safe
 from common.web.pagination import page_request
-from storefront.cart import ADDED
 from storefront.forms import QuantityForm, ReviewForm
 from storefront.templatetags.storefront import is_gone
-from storefront.views.access import ShopRequest, shop_page, shop_render
+from storefront.views.access import ADDED, ShopRequest, shop_page, shop_render
 from stores import queries
 from stores.models import Product
-from stores.services.carts import shortage
+from stores.services.carts import MAX_QUANTITY, shortage, subtotal
 from stores.services.reviews import create_review
 
 PRODUCTS_ON_A_PAGE = 24
@@ -147,3 +148,46 @@ def site_page(request: ShopRequest, page_slug: str) -> HttpResponse:
     return shop_render(
         request, "storefront/page.html", {"site_page": queries.page_by_slug(request.shop, page_slug)}
     )
+
+
+# --- The cart ----------------------------------------------------------------------------------------
+
+
+@require_safe
+@never_cache  # else Back shows what is ordered already
+@shop_page
+def cart(request: ShopRequest) -> HttpResponse:
+    lines = request.cart.lines()
+    context = {
+        "lines": lines,
+        "subtotal": subtotal(lines),
+        "has_problems": any(line.problem for line in lines),
+        "max_quantity": MAX_QUANTITY,
+    }
+    return shop_render(request, "storefront/cart.html", context)
+
+
+@require_POST
+@shop_page
+def change_cart(request: ShopRequest) -> HttpResponse:
+    """Change all quantities at once. Invalid ones are kept as they were and reported."""
+    typed, wrong = {}, []
+    for line in request.cart.lines():
+        text = request.POST.get(f"quantity-{line.product_id}", str(line.quantity)).strip()
+        if text.isascii() and text.isdigit() and len(text) <= len(str(MAX_QUANTITY)):
+            typed[line.product_id] = int(text)
+        else:
+            wrong.append(line.name)
+    request.cart.change(typed)
+    if wrong:
+        words = _("Enter a whole number from 0 to %(most)d for %(products)s.")
+        request.cart.add_notice(ERROR, words % {"most": MAX_QUANTITY, "products": ", ".join(wrong)})
+    return redirect("storefront:cart")
+
+
+@require_POST
+@shop_page
+def remove_from_cart(request: ShopRequest) -> HttpResponse:
+    if product_id := parse_id(request.POST.get("product", "")):
+        request.cart.change({product_id: 0})
+    return redirect("storefront:cart")

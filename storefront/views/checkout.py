@@ -12,18 +12,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from common.errors import (
-    Conflict,
-    Invalid,
-    NotFound,
-    Refused,
-    RetryLater,
-    ServiceError,
-    TooManyRequests,
-    Unavailable,
-)
+from common import errors
 from common.strangers import may_wait_for_strangers
-from storefront import offers
+from storefront import forms
 from storefront.forms import MAX_LOCALITY, CheckoutForm
 from storefront.views.access import ShopRequest, limit_asking, shop_page, shop_render
 from stores import hookpoints, queries
@@ -31,8 +22,8 @@ from stores.enums import DeliveryMethod
 from stores.hookpoints import PaymentMethod
 from stores.models import Order
 from stores.services.carts import CartLine, order_lines, subtotal
+from stores.services.checkout import place_once
 from stores.services.pricing import PRICES_CHANGED, OrderRequest, Price, quote
-from stores.services.storefront import place_once
 
 KEY = re.compile(r"[A-Za-z0-9_-]{32}")
 
@@ -73,11 +64,11 @@ def _place(request: ShopRequest) -> HttpResponse:
         return redirect("storefront:cart")
     try:
         limit_asking(request)
-    except TooManyRequests as error:
+    except errors.TooManyRequests as error:
         if _wants_sums(request):
             raise
         return _too_many(request, lines, key, error)
-    methods = offers.offered_on_page(request.shop, request.POST.get("offered", ""))
+    methods = forms.offered_on_page(request.shop, request.POST.get("offered", ""))
     if "total" in request.POST:
         return _total_page(request, lines, methods, key)
     form = CheckoutForm(request.POST, methods=methods)
@@ -94,21 +85,21 @@ def _place(request: ShopRequest) -> HttpResponse:
                 cart_digest=request.cart.digest,
                 offered=methods,
             )
-        except Unavailable as error:
+        except errors.Unavailable as error:
             return _come_again(request, form, lines, methods, key, error)
-        except ServiceError as error:
+        except errors.ServiceError as error:
             _say(form, error, request.cart.lines())
-            status = 422 if isinstance(error, Invalid | Refused) else 409
+            status = 422 if isinstance(error, errors.Invalid | errors.Refused) else 409
         else:
             return _lead_to_order(request, key, placed)
     return _checkout_page(request, form, request.cart.lines(), methods, key, status)
 
 
 def _too_many(
-    request: ShopRequest, lines: Sequence[CartLine], key: str, error: TooManyRequests
+    request: ShopRequest, lines: Sequence[CartLine], key: str, error: errors.TooManyRequests
 ) -> HttpResponse:
     """The page again with its values, without calling apps."""
-    methods = offers.shown_on_page(request.shop, request.POST.get("offered", "")) or ()
+    methods = forms.shown_on_page(request.shop, request.POST.get("offered", "")) or ()
     return _come_again(request, CheckoutForm(request.POST, methods=methods), lines, methods, key, error)
 
 
@@ -118,7 +109,7 @@ def _come_again(
     lines: Sequence[CartLine],
     methods: Sequence[PaymentMethod],
     key: str,
-    error: RetryLater,
+    error: errors.RetryLater,
 ) -> HttpResponse:
     """The page again with its values, and with the time to wait."""
     form.add_error(None, error.message)
@@ -144,7 +135,7 @@ def _total_page(
             delivery_method=chosen if is_delivery else DeliveryMethod.PICKUP,
             locality=str(form["locality"].value() or "")[:MAX_LOCALITY] if is_delivery else "",
         )
-    except (Conflict, NotFound) as error:  # said in the cart, line by line
+    except (errors.Conflict, errors.NotFound) as error:  # said in the cart, line by line
         if _wants_sums(request):
             return HttpResponse(status=error.status)
         return redirect("storefront:cart")
@@ -201,13 +192,13 @@ def _order_request(form: CheckoutForm, lines: list[CartLine]) -> OrderRequest:
     )
 
 
-def _say(form: CheckoutForm, error: ServiceError, lines: list[CartLine]) -> None:
+def _say(form: CheckoutForm, error: errors.ServiceError, lines: list[CartLine]) -> None:
     """Show why the order was refused: an app's own reason, or the problems of the cart."""
     problems = [f"{line.name}: {line.problem}" for line in lines if line.problem]
-    if isinstance(error, Conflict | NotFound) and problems:
+    if isinstance(error, errors.Conflict | errors.NotFound) and problems:
         for problem in problems:
             form.add_error(None, problem)
-    elif isinstance(error, Invalid) and error.details:
+    elif isinstance(error, errors.Invalid) and error.details:
         for detail in error.details:
             form.add_error(FORM_FIELDS.get(detail["field"]), detail["message"])
     else:
@@ -226,7 +217,7 @@ def _checkout_page(
     context = {
         "form": form,
         "key": key,
-        "offered": offers.seal(request.shop, methods),
+        "offered": forms.seal_offers(request.shop, methods),
         "lines": lines,
     } | _sums(request, lines, price)
     return shop_render(request, "storefront/checkout.html", context, status)

@@ -21,7 +21,7 @@ from django.views.decorators.http import require_http_methods
 from common.errors import Conflict, Invalid, NotAllowed, NotFound, Unavailable
 from common.strangers import may_wait_for_strangers
 from common.web.methods import require_safe
-from storefront import offers
+from storefront import forms
 from storefront.forms import BUILT_IN, PaymentForm
 from storefront.views.access import ShopRequest, limit_asking, shop_page, shop_render
 from stores import hookpoints, queries, standing
@@ -138,7 +138,7 @@ def pay_again(request: ShopRequest, key: str) -> HttpResponse:
 
 
 def _choose_again(request: ShopRequest, order: Order, key: str) -> HttpResponse:
-    methods = offers.offered_on_page(request.shop, request.POST.get("offered", ""))
+    methods = forms.offered_on_page(request.shop, request.POST.get("offered", ""))
     form = PaymentForm(request.POST, methods=methods)
     if form.is_valid():
         chosen = form.cleaned_data["payment_method"]
@@ -170,7 +170,7 @@ def _methods_page(
         "key": key,
         "order": order,
         "form": form,
-        "offered": offers.seal(request.shop, methods),
+        "offered": forms.seal_offers(request.shop, methods),
     } | _payment_words(order)
     return shop_render(request, "storefront/pay_again.html", context, status)
 

@@ -1,17 +1,24 @@
-"""What shoppers' browsers report, without cookies and without a person's data: visits, and what apps cost (`static/js/app_cost.js`)."""
+"""What scripts of a store's pages report and ask for: visits, what apps cost (`static/js/app_cost.js`), and tokens for apps' frames.
+
+Reports come without cookies and without a person's data.
+"""
 
 import json
 from typing import Any, Final
 
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from common.errors import Invalid
-from common.web.limits.auth_limits import limit_by_address
+from common.web.client_address import client_network
+from common.web.limits import limit, limit_by_address
+from common.web.methods import require_safe
 from extensions.services.costs import MOST_APPS, Measured, record_visit
+from extensions.session_tokens import BLOCKS_A_MINUTE, storefront_tokens
 from storefront.views.access import ShopRequest, shop_page
-from stores.services.storefront import count_visit
+from stores.services.checkout import count_visit
 
 PER_MINUTE: Final = 10  # page views of a network; a shopper sends one in four
 MOST_BODY: Final = 4096  # bytes
@@ -59,3 +66,21 @@ def visit(request: ShopRequest) -> HttpResponse:
     limit_by_address(request, "store-visit", per_minute=COUNTED_PER_MINUTE)
     count_visit(business=request.shop)
     return HttpResponse(status=204)
+
+
+@require_safe
+@never_cache
+@shop_page
+def session_tokens(request: ShopRequest) -> HttpResponse:
+    """`{"tokens": {slug: token}}` for the page's blocks and widgets (`static/js/block_host.js`). Query: `app`, once for each app.
+
+    Shoppers without a cart have no session yet: they count by their network and browser.
+    """
+    browser = f"{client_network(request)} {request.headers.get('User-Agent', '')}"
+    limit(
+        request,
+        "store-session-tokens",
+        key=request.cart.session or browser,
+        per_minute=BLOCKS_A_MINUTE,
+    )
+    return JsonResponse({"tokens": storefront_tokens(request.shop, request.GET.getlist("app"))})

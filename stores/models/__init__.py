@@ -1,9 +1,7 @@
 """The models of a plain store. Money is in minor units of the business's currency (`common.money`)."""
 
-from stores.models.news import MerchantNews
 from stores.models.orders import LINES, Order, OrderChange, OrderHookPart, OrderItem, Payment
-from stores.models.pages import Review, SitePage
-from stores.models.products import Product, ProductPicture
+from stores.models.products import Product, ProductPicture, Review, SitePage
 from stores.models.settings import (
     DEFAULT_DELIVERY_FEE,
     StoredPicture,
@@ -11,7 +9,7 @@ from stores.models.settings import (
     StoreSettings,
     StoreTotals,
 )
-from stores.models.shoppers import BuyerMails, Cart, CustomerErasure, StoreVisits, WaitingMail
+from stores.models.shoppers import BuyerMails, Cart, CustomerErasure, MerchantNews, StoreVisits, WaitingMail
 
 __all__ = [
     "DEFAULT_DELIVERY_FEE",

@@ -12,15 +12,7 @@ from common import lengths
 from common.contacts import kept_email_key, kept_phone_key
 from common.db.fields import EmailField, KeyField, PhoneField
 from common.ids import new_id
-from stores.enums import (
-    ActorKind,
-    DeliveryMethod,
-    HookOutcome,
-    OrderChangeKind,
-    OrderStatus,
-    OrderValidation,
-    PaymentStatus,
-)
+from stores import enums
 
 
 class Order(models.Model):
@@ -31,14 +23,16 @@ class Order(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="orders")
     number = models.CharField(max_length=20)
-    status = models.CharField(max_length=12, choices=OrderStatus.choices, default=OrderStatus.PENDING)
+    status = models.CharField(
+        max_length=12, choices=enums.OrderStatus.choices, default=enums.OrderStatus.PENDING
+    )
     subtotal = models.PositiveBigIntegerField()
     discount = models.PositiveBigIntegerField(default=0, help_text="Promo discount included.")
     discount_reason = models.CharField(max_length=300, blank=True, help_text="Shown to the customer.")
     delivery_fee = models.PositiveBigIntegerField(default=0)
     amount = models.PositiveBigIntegerField()
     currency = models.CharField(max_length=3)
-    delivery_method = models.CharField(max_length=8, choices=DeliveryMethod.choices)
+    delivery_method = models.CharField(max_length=8, choices=enums.DeliveryMethod.choices)
     address = models.TextField(blank=True, validators=[MaxLengthValidator(lengths.ADDRESS)])
     payment_method = models.CharField(max_length=200)
     payment_method_name = models.CharField(
@@ -70,7 +64,7 @@ class Order(models.Model):
         help_text="Of the `Cart` that it was placed from, so that reviews from the same browser can be found.",
     )
     validation = models.CharField(
-        max_length=13, choices=OrderValidation.choices, default=OrderValidation.VALID
+        max_length=13, choices=enums.OrderValidation.choices, default=enums.OrderValidation.VALID
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -150,7 +144,9 @@ class Payment(models.Model):
     provider = models.CharField(
         max_length=64, help_text="Identifies the app that made the payment; `stores` doesn't interpret it."
     )
-    status = models.CharField(max_length=9, choices=PaymentStatus.choices, default=PaymentStatus.PENDING)
+    status = models.CharField(
+        max_length=9, choices=enums.PaymentStatus.choices, default=enums.PaymentStatus.PENDING
+    )
     payment_url = models.TextField(blank=True)
     qr_code = models.TextField(blank=True)
     invoice_id = models.CharField(max_length=200, blank=True)
@@ -162,7 +158,7 @@ class Payment(models.Model):
     class Meta:
         indexes = [
             models.Index(
-                "expires_at", name="payment_waiting", condition=models.Q(status=PaymentStatus.PENDING)
+                "expires_at", name="payment_waiting", condition=models.Q(status=enums.PaymentStatus.PENDING)
             )
         ]
 
@@ -179,12 +175,12 @@ class OrderChange(models.Model):
 
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="changes", db_index=False)
     at = models.DateTimeField(default=timezone.now, editable=False)
-    kind = models.CharField(max_length=12, choices=OrderChangeKind.choices)
+    kind = models.CharField(max_length=12, choices=enums.OrderChangeKind.choices)
     previous = models.CharField(max_length=12, blank=True)
     status = models.CharField(max_length=12, blank=True)
     note = models.CharField(max_length=lengths.NOTE, blank=True)
     amount = models.PositiveBigIntegerField(null=True, blank=True, help_text="Minor units, of a refund.")
-    actor = models.CharField(max_length=8, choices=ActorKind.choices, default=ActorKind.SYSTEM)
+    actor = models.CharField(max_length=8, choices=enums.ActorKind.choices, default=enums.ActorKind.SYSTEM)
     actor_id = models.UUIDField(
         null=True, blank=True, help_text="Of the person or the app; `stores` doesn't interpret an app's."
     )
@@ -207,7 +203,7 @@ class OrderHookPart(models.Model):
         max_length=64, blank=True, help_text="Identifies the app; `stores` doesn't interpret it."
     )
     app_name = models.CharField(max_length=80, help_text="The name at that time.")
-    outcome = models.CharField(max_length=8, choices=HookOutcome.choices)
+    outcome = models.CharField(max_length=8, choices=enums.HookOutcome.choices)
     amount = models.PositiveBigIntegerField(
         null=True, blank=True, help_text="Minor units: the discount that counted, or the fee."
     )

@@ -1,8 +1,9 @@
-"""What is kept for shoppers: carts, the mails that wait to be sent, and that a customer was erased."""
+"""What is kept for shoppers: carts, the mails that wait to be sent to them and to merchants, and that a customer was erased."""
 
 from django.db import models
 from django.utils import timezone
 
+from accounts.enums import StoreNotice
 from accounts.models import Business, User
 from common.db.fields import EncryptedTextField
 from common.ids import new_id
@@ -39,7 +40,7 @@ class Cart(models.Model):
 class StoreVisits(models.Model):
     """How often a store was visited on a day of its time zone. It knows no visitor.
 
-    Changed only by `stores.services.storefront`.
+    Changed only by `stores.services.checkout`.
     """
 
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="visits")
@@ -90,7 +91,7 @@ class WaitingMail(models.Model):
 class CustomerErasure(models.Model):
     """The erasure of one customer of a store. Made by `stores.services.customer_erasure`; it knows nothing of the person.
 
-    The ids are those of the records that were blanked, and the words those of the person (`stores.copies.Words`). They are kept
+    The ids are those of the records that were blanked, and the words those of the person (`stores.customers.Words`). They are kept
     until the copies of requests that were under way are looked for once more, which is what `swept_at` says.
     """
 
@@ -112,3 +113,34 @@ class CustomerErasure(models.Model):
 
     def __str__(self) -> str:
         return f"Erasure of a customer on {self.at:%Y-%m-%d}"
+
+
+class MerchantNews(models.Model):
+    """Something to mail to a person of a store. Made, sent and removed by `stores.services.merchant_mails`.
+
+    It holds no words: the mail is written when it is sent, and not at all if what it is about is gone. So the id is no reference,
+    which would lock the largest tables in a migration.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="merchant_news")
+    kind = models.CharField(max_length=16, choices=StoreNotice.choices)
+    recipient = models.ForeignKey(
+        User,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="+",
+        db_index=False,
+        help_text="Empty until a run has made a row for each person of the store.",
+    )
+    about_id = models.UUIDField(help_text="Of the order, the product or the review.")
+    at = models.DateTimeField(default=timezone.now, editable=False)
+    due_at = models.DateTimeField(
+        default=timezone.now, db_index=True, help_text="When the next run looks at it."
+    )
+
+    class Meta:
+        verbose_name_plural = "merchant news"
+
+    def __str__(self) -> str:
+        return f"{self.kind} for {self.business_id}"

@@ -1,25 +1,31 @@
-"""Placing an order: the one path for the storefront and the app API (contract, section 4)."""
+"""Placing an order: the one path for the storefront and the app API (contract, section 4). A checkout page of the storefront may be submitted more
+than once; its visits are counted, too.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import Business
 from common.db.inserts import insert
 from common.db.transactions import forbid_transaction
-from common.errors import Conflict, ErrorDetail, Invalid, field_problems
+from common.errors import Conflict, ErrorDetail, Invalid, ServiceError, field_problems
 from common.ids import new_id
-from stores import signals
+from common.secrets import digest
+from stores import queries, signals
 from stores.enums import DeliveryMethod, OrderChangeKind
 from stores.hookpoints import Flow, PaymentMethod
-from stores.models import Order, OrderItem
+from stores.models import Order, OrderItem, StoreVisits
 from stores.services.catalogue.stock import announce, move_stock
 from stores.services.history import SHOPPER, Actor, change, parts_of
+from stores.services.order_mails import mail_placed
 from stores.services.payments import chosen_method, make_payment, open_payment, require_time_for_payment
 from stores.services.pricing import Basket, OrderRequest, PricedBasket, agree, read_basket
 from stores.services.totals import count_order, has_currency
@@ -212,3 +218,51 @@ def _items(order: Order, basket: Basket) -> list[OrderItem]:
         for line in basket.lines
         for product in [basket.products[line.product_id]]
     ]
+
+
+# --- From the storefront -----------------------------------------------------------------------------
+
+
+def place_once(
+    *,
+    business: Business,
+    key: str,
+    request: OrderRequest,
+    cart_digest: str = "",
+    offered: Sequence[PaymentMethod] = (),
+    now: datetime | None = None,
+) -> Order:
+    """The order of this checkout page: placed now, or by an earlier submit of the same page.
+
+    `key` is the page's random key. Of two submits at once both may ask the hook points, but only one commits: the
+    other's transaction fails on the unique column, or finds the stock gone, and both return the same order. Raises like
+    `place_order`.
+    """
+    if placed := queries.order_by_page_key(business, key):
+        return placed
+
+    def mail(order: Order) -> None:
+        mail_placed(order=order, page_key=key)
+
+    try:
+        return place_order(
+            business=business,
+            request=request,
+            offered=offered,
+            page_key_digest=digest(key),
+            cart_digest=cart_digest,
+            now=now,
+            on_saved=mail,
+        )
+    except (IntegrityError, ServiceError):
+        if placed := queries.order_by_page_key(business, key):
+            return placed
+        raise
+
+
+@transaction.atomic
+def count_visit(*, business: Business, now: datetime | None = None) -> None:
+    """One more visit today, by the store's time zone."""
+    day = (now or timezone.now()).astimezone(ZoneInfo(business.timezone)).date()
+    row, _ = StoreVisits.objects.get_or_create(business=business, day=day)
+    StoreVisits.objects.filter(pk=row.pk).update(visits=F("visits") + 1)

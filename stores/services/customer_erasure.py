@@ -1,4 +1,5 @@
-"""Erases one customer of a store (contract, section 12): what the records say about the person, and every copy of it.
+"""Erases one customer of a store (contract, section 12): what the records say about the person, and every copy of it. And removes the records of
+stores whose owner has deleted the account.
 
 `stores/README.md` has the steps: `erase` in one transaction, `erase_copies` right after it, and `sweep` a little later.
 """
@@ -9,9 +10,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
+from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
-from django.db import transaction
+from django.db import models, transaction
 from django.utils import timezone
 
 from accounts.models import Business, User
@@ -20,8 +22,7 @@ from common.db.rows import for_each
 from common.errors import Conflict, NotFound
 from common.processes.background import enqueue_after_commit
 from stores import signals
-from stores.copies import Copies, Words, blank
-from stores.customers import Person, orders_of, reviews_of
+from stores.customers import Copies, Person, Words, blank, orders_of, reviews_of
 from stores.enums import OPEN, OrderChangeKind, OrderStatus
 from stores.models import (
     Cart,
@@ -32,6 +33,7 @@ from stores.models import (
     OrderHookPart,
     Payment,
     Review,
+    StoreTotals,
     WaitingMail,
 )
 
@@ -184,3 +186,45 @@ def _copies(erasure: CustomerErasure) -> Copies:
         words=Words.read(erasure.words),
         at=erasure.at,
     )
+
+
+# --- Stores whose owner has left ---------------------------------------------------------------------
+
+# In batches, each in its own transaction. A store's row of totals goes last, so a store that has one isn't done yet, and the
+# next run continues one that was interrupted.
+
+BATCH: Final = 500
+
+
+def remove_records_of_deleted_stores(*, batch: int = BATCH) -> int:
+    """Returns the number of stores that are empty now."""
+    unfinished = StoreTotals.objects.filter(business__owner__deleted_at__isnull=False)
+    stores = list(unfinished.values_list("business_id", flat=True))
+    return for_each(stores, lambda store: _empty(store, batch), task="remove_records_of_deleted_stores")
+
+
+def _empty(store: UUID, batch: int) -> int:
+    for model in _records():
+        _remove(model, store, batch)
+    StoreTotals.objects.filter(business=store).delete()
+    return 1
+
+
+def _records() -> list[type[models.Model]]:
+    """The models with a store's rows. All other rows belong to these, and go with them.
+
+    That customers were erased stays: apps may still be asked, and nothing in it is about them.
+    """
+    found = apps.get_app_config("stores").get_models()
+    return [
+        model
+        for model in found
+        if model not in (StoreTotals, CustomerErasure)
+        and any(each.name == "business" for each in model._meta.fields)
+    ]
+
+
+def _remove(model: Any, store: UUID, batch: int) -> None:
+    rows = model._base_manager.filter(business=store).order_by("pk").values_list("pk", flat=True)
+    while ids := list(rows[:batch]):
+        model._base_manager.filter(pk__in=ids).delete()

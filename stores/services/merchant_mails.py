@@ -22,16 +22,15 @@ from django.utils import timezone
 
 from accounts.access import people_of
 from accounts.enums import Frequency, StoreNotice, StoreRole
-from accounts.mail_choices import OF_ORDERS, frequency_of
 from accounts.models import Business, User
-from accounts.services.outbox import post
+from accounts.services.outbox import OF_ORDERS, frequency_of, post
 from common.db.inserts import insert
 from common.db.rows import for_each
 from common.mails.letters import Letter, letter
 from common.money import display
 from stores.enums import BuiltInPayment, PaymentStatus, is_low
-from stores.letterhead import merchant_frame
 from stores.models import LINES, MerchantNews, Order, Product, Review
+from stores.services.order_mails import merchant_frame
 
 log = logging.getLogger(__name__)
 

@@ -1,4 +1,5 @@
-"""E-mails to buyers: their order was placed, and it has come further.
+"""E-mails to buyers: their order was placed, and it has come further. And the frame of all mails to the buyers and the merchants of a store: its
+name, its color and its logo.
 
 Only orders from the storefront have them, and no order of a sandbox store. They hold no words of the buyer, so that a store can't be
 used to send someone else's words to strangers; their number for one address is limited. They hold the store's words, so
@@ -21,12 +22,11 @@ from accounts.services.confirmation import must_confirm
 from accounts.services.outbox import Later, facts_of, post_later, writes
 from accounts.sign_in.limits import UnaskedMail
 from common.db.rows import for_each
-from common.languages import language_of, speaking
-from common.mails.letters import PLATFORM, Letter, letter
-from stores import standing
-from stores.addresses import order_key, store_url
-from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus
-from stores.letterhead import store_frame
+from common.languages import ENGLISH, language_of, speaking
+from common.mails.letters import Letter, LetterFrame, letter
+from stores import queries, standing
+from stores.addresses import order_key, store_origin, store_url
+from stores.enums import Accent, DeliveryMethod, OrderStatus, PaymentStatus
 from stores.models import LINES, BuyerMails, Order, WaitingMail
 
 PLACED_KIND: Final = "order-placed"
@@ -121,7 +121,9 @@ def _write(order: Order, template: str, subject: str | Promise, page_key: str = 
     language = language_of(store.locale)
     with timezone.override(store.timezone), speaking(language):
         who = gettext("%(store)s via %(platform)s")
-        sender = formataddr((who % {"store": " ".join(store.name.split()), "platform": PLATFORM}, address))
+        sender = formataddr(
+            (who % {"store": " ".join(store.name.split()), "platform": settings.PLATFORM_NAME}, address)
+        )
         facts = {
             "order": order,
             "store": store,
@@ -163,3 +165,35 @@ def _take_over(mail: WaitingMail) -> int:
     if taken := WaitingMail.objects.filter(pk=mail.pk).delete()[0]:
         post_later(kind=kind, to=mail.order.customer_email, about_id=mail.order_id, **facts)
     return taken
+
+
+# --- The frame of a store's mails --------------------------------------------------------------------
+
+# For light and for dark: as text and behind text. static/css/accents.css has the same, which a test compares.
+ACCENTS: Final = {
+    Accent.GRAPHITE: ("#22262d", "#e8ebf0"),
+    Accent.INDIGO: ("#4252cd", "#a7bafe"),
+    Accent.BLUE: ("#0465af", "#89c3fe"),
+    Accent.TEAL: ("#067272", "#82cdcd"),
+    Accent.GREEN: ("#057836", "#8bd19a"),
+    Accent.OLIVE: ("#626a09", "#bcc587"),
+    Accent.AMBER: ("#865900", "#e3b575"),
+    Accent.ORANGE: ("#9e4500", "#fda578"),
+    Accent.RED: ("#bb0916", "#ffa196"),
+    Accent.PINK: ("#b0175f", "#fe9bba"),
+    Accent.PURPLE: ("#7d3ab7", "#d0a9fd"),
+    Accent.BROWN: ("#82583b", "#d9b69e"),
+}
+
+
+def merchant_frame(store: Business) -> LetterFrame:
+    return store_frame(store, "You can choose which notices are mailed on the Notices page of your store.")
+
+
+def store_frame(store: Business, note: str = "", language: str = ENGLISH) -> LetterFrame:
+    """`note` is a line at the end, such as why one gets the mail. `language` is that of the whole mail."""
+    look = queries.store_settings(store)
+    logo = store_origin(store.slug) + look.logo.thumbnail_path if look.logo else ""
+    accent = ACCENTS[Accent(look.accent)]
+    name, url = " ".join(store.name.split()), store_url(store.slug)
+    return LetterFrame(name, url, accent=accent, logo=logo, note=note, language=language)

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import Conflict, Invalid
 from stores import signals
 from stores.enums import OrderChangeKind, OrderStatus, may_move

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common import lengths, places
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import Invalid, check_fields
 from common.places import Work
 from common.text.markdown import TypedReader

@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import Invalid, check_fields
 from stores import signals
 from stores.models import Product, Review

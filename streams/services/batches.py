@@ -22,8 +22,8 @@ from common.errors import Conflict
 from common.ids import moment_of
 from common.times import iso
 from streams.models import Stream
+from webhooks.feed import current_horizon
 from webhooks.models import Event
-from webhooks.positions import current_horizon
 from webhooks.services.retention import KEPT, removed_before
 
 log = logging.getLogger(__name__)
@@ -167,3 +167,23 @@ def line(
         "data": orjson.Fragment(data),
     }
     return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
+
+
+# --- For operators -----------------------------------------------------------------------------------
+
+
+class StreamProgress(NamedTuple):
+    """`lag`: seconds since the oldest event that is still to be written was made; 0 if there is none."""
+
+    name: str
+    lag: float
+    gaps: int
+
+
+def progress(now: datetime) -> Iterator[StreamProgress]:
+    """Of each stream."""
+    for stream in Stream.objects.order_by("name"):
+        waiting = Event.objects.filter(position__gte=stream.position).order_by("position")
+        oldest = waiting.values_list("id", flat=True).first()
+        lag = (now - moment_of(oldest)).total_seconds() if oldest else 0.0
+        yield StreamProgress(stream.name, max(0.0, lag), stream.gaps)

@@ -7,7 +7,7 @@ from tests.comparisons import found_outside
 DECIDE = ("accounts/access.py", "accounts/models/people.py")
 # These ask whether the owner's account still exists, or is one of the demo's.
 OF_THE_ACCOUNT = (
-    "accounts/services/confirmation.py", "accounts/services/staff.py", "config/demo/order_bell.py", "stores/services/removal.py",
+    "accounts/services/confirmation.py", "accounts/services/staff.py", "config/demo/order_bell.py", "stores/services/customer_erasure.py",
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from django.urls import URLPattern, URLResolver, reverse
 from accounts.admin_site import FREE
 from accounts.enums import SecurityEventKind
 from accounts.models import SecurityEvent, Session, User
-from accounts.services.reviewers import create_reviewer, group
+from accounts.services.registration import create_reviewer, reviewer_group
 from tests.factories import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -177,8 +177,8 @@ def test_people_and_their_rights_are_logged(ada_works: Client, ada: User, dana: 
 
 def test_groups_are_logged_for_their_members_and_for_who_changes_them(ada_works: Client, ada: User) -> None:
     rae = create_reviewer(email="rae@example.com", name="Rae")
-    place = f"/admin/auth/group/{group().pk}"
-    before = [permission.pk for permission in group().permissions.all()]
+    place = f"/admin/auth/group/{reviewer_group().pk}"
+    before = [permission.pk for permission in reviewer_group().permissions.all()]
     given = [*before, right("change_user").pk]
     ada_works.post(f"{place}/change/", {"name": "Reviewers", "permissions": given})
     ada_works.post(f"{place}/change/", {"name": "Judges", "permissions": before})

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import User
-from accounts.sign_in.authentication import DeveloperAuthentication, IsDeveloper
+from accounts.sign_in.tokens import DeveloperAuthentication, IsDeveloper
 from tests.accounts.api import assert_error, sign_in
 
 

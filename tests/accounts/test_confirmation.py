@@ -15,7 +15,7 @@ from installations import services
 from marketplace.models import App
 from marketplace.services import reviews
 from marketplace.services.apps import create_app
-from marketplace.services.transfers import accept_transfer
+from marketplace.services.members import accept_transfer
 from tests import factories
 from tests.accounts.api import assert_error, post, sign_in
 from tests.signals import heard

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.apps import apps
 from django.core import mail
 from django.db import models
@@ -25,9 +26,11 @@ from accounts.models import (
     User,
     WrongCode,
 )
+from accounts.services.connections import account_of
 from accounts.services.deletion import SIGN_INS
 from accounts.services.developer_tokens import create_developer_token
 from accounts.services.sender import send_due
+from accounts.sign_in.provider import Identity
 from common.errors import Conflict
 from installations.models import Installation
 from marketplace.models import App
@@ -90,6 +93,17 @@ def passkey(user: User) -> Works:
     return works
 
 
+def identity_provider(user: User) -> Works:
+    """At a provider that says so for the person of the row."""
+    SocialAccount.objects.create(user=user, provider="https://login.example", uid="person-1")
+
+    def works() -> bool:
+        found = account_of(Identity("https://login.example", "person-1", user.email, user.name))
+        return found == user
+
+    return works
+
+
 # How one gets in with a row of each model. A new model in `SIGN_INS` needs a line here.
 WAYS = {
     Session: session,
@@ -97,6 +111,7 @@ WAYS = {
     DeveloperToken: developer_token,
     DeviceGrant: command_line,
     Authenticator: passkey,
+    SocialAccount: identity_provider,
 }
 
 
@@ -130,7 +145,7 @@ def test_every_row_about_a_person_signs_in_or_does_not() -> None:
     others = {Business, EmailAddress, SecurityEvent, Staff, WrongCode}
     found = {
         model
-        for label in ("accounts", "account", "mfa")
+        for label in ("accounts", "account", "mfa", "socialaccount")
         for model in apps.get_app_config(label).get_models()
         if any(field.related_model is User for field in model._meta.get_fields() if field.concrete)
     }

@@ -19,7 +19,7 @@ from installations.services.authorization import authorize
 from marketplace.models import App, AppVersion, Submission
 from stores.enums import OPEN, OrderStatus
 from stores.models import Order, Product, StoreTotals
-from stores.services.removal import remove_records_of_deleted_stores
+from stores.services.customer_erasure import remove_records_of_deleted_stores
 from tests import factories
 from tests.accounts import second_factor
 from tests.accounts.api import post, refresh, sign_in
@@ -186,7 +186,7 @@ def test_removal_goes_on_where_it_stopped(
     for _ in range(5):
         factories.order(shop, status=OrderStatus.DELIVERED)
     orders = Order.objects.filter(business=shop)
-    monkeypatch.setattr("stores.tasks.removal.remove_records_of_deleted_stores", lambda: None)
+    monkeypatch.setattr("stores.tasks.customer_erasure.remove_records_of_deleted_stores", lambda: None)
     deleted(mira)
     assert orders.count() == 5
 

@@ -7,7 +7,7 @@ import time_machine
 from django.test import Client
 
 from accounts.models import SignIn, User
-from common.web.limits import rate_limits
+from common.web import limits
 from tests.accounts.api import assert_error, post, sign_in
 from tests.factories import PASSWORD
 from tests.ports import free_port
@@ -191,7 +191,7 @@ def test_retry_after_is_true_at_any_second(client: Client, offset: float) -> Non
 @pytest.mark.redis
 def test_process_counts_alone_while_redis_is_down(client: Client, dana: User, settings: Any) -> None:
     settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}/0"
-    rate_limits.counter.cache_clear()
+    limits.counter.cache_clear()
     network = {"REMOTE_ADDR": "192.0.2.1"}
     with time_machine.travel(NOON, tick=False):
         assert sign_in(client, dana.email, **network).status_code == 200

@@ -10,9 +10,10 @@ from django.core import mail
 from django.test import TestCase
 
 from accounts.models import User
-from accounts.services import confirmation, deletion, passwords, profile, security_mails
+from accounts.services import confirmation, connections, deletion, outbox, profile
 from accounts.services.confirmation import is_confirmed
 from accounts.sign_in.origins import Origin
+from tests.accounts.providers import settings_of
 
 HOSTILE = "the parcel is blocked, release it at evil.example"
 pytestmark = pytest.mark.usefixtures("tasks_run_at_once")
@@ -35,12 +36,11 @@ MAILS: dict[str, Callable[[User], Any]] = {
     "account_deleted": lambda user: deletion.delete_account(user=user),
     "account_exists": lambda user: confirmation.mail_account_exists(email=user.email),
     "confirm": lambda user: confirmation.mail_confirmation(email=user.email),
+    "connection": lambda user: connections.mail_connection(email=user.email, key="of a browser"),
     "new_email": lambda user: profile.ask_for_new_email(user=user, email="second.victim@example.com"),
-    "password_reset": lambda user: passwords.mail_reset(email=user.email),
+    "password_reset": lambda user: profile.mail_reset(email=user.email),
     "security_change": change_email,
-    "wrong_codes": lambda user: security_mails.mail_wrong_codes(
-        user=user, count=3, origin=Origin(device=HOSTILE)
-    ),
+    "wrong_codes": lambda user: outbox.mail_wrong_codes(user=user, count=3, origin=Origin(device=HOSTILE)),
 }
 
 
@@ -56,7 +56,8 @@ def eve(mira: User) -> User:
     "Contract 15 Doors", "No mail about an account carries free text of a person to an unconfirmed address"
 )
 @pytest.mark.parametrize("name", sorted({path.stem for path in FOLDER.glob("*.txt")} - OF_STORES))
-def test_mail_has_no_words_of_the_person(name: str, eve: User) -> None:
+def test_mail_has_no_words_of_the_person(name: str, eve: User, settings: Any) -> None:
+    settings.IDENTITY_PROVIDER = settings_of("https://login.example")
     with TestCase.captureOnCommitCallbacks(execute=True):
         MAILS[name](eve)
     assert mail.outbox

@@ -14,14 +14,14 @@ from prometheus_client import REGISTRY
 
 from accounts.enums import StoreNotice
 from accounts.models import Business, Mail, User
-from accounts.services import confirmation, passwords, profile, sender
+from accounts.services import confirmation, profile, sender
 from accounts.services.deletion import delete_account
-from accounts.services.security_mails import mail_security_change
+from accounts.services.outbox import mail_security_change
 from accounts.services.staff import STAFF
 from accounts.tasks import send_mails
 from conformance.enums import Change, Sender
 from conformance.models import Run, WeeklyCheck
-from conformance.services.weekly_mails import mail_change
+from conformance.services.weekly import mail_change
 from extensions.models import WatchedScript
 from extensions.releases.watch import mail_halt
 from extensions.services.notices import notify_merchants
@@ -137,7 +137,7 @@ def _deletion(kind: str, app: App, shop: Business) -> None:
 
 
 CAUSES: dict[str, Callable[[str, App, Business], Any]] = {
-    "Choose a new password": lambda kind, app, shop: passwords.mail_reset(email=shop.owner.email),
+    "Choose a new password": lambda kind, app, shop: profile.mail_reset(email=shop.owner.email),
     "Confirm your e-mail address": lambda kind, app, shop: confirmation.mail_confirmation(
         email=shop.owner.email
     ),
@@ -239,7 +239,7 @@ def test_mail_is_given_up_after_a_day_kept_for_two_weeks_and_counted(
         tries = max(tries, Mail.objects.get().tries)
     mail = Mail.objects.get()
     admin.force_login(User.objects.get(email="ops@example.com"))
-    passwords.mail_reset(email=mira.email)
+    profile.mail_reset(email=mira.email)
     page = words_of(admin.get("/admin/accounts/mail/"))
     assert "account 0 – – SMTPRecipientsRefused 1" in page
     assert "password-reset 1" in page
@@ -311,14 +311,14 @@ def test_link_that_was_asked_for_five_times_is_mailed_once(
     """And the tries in vain count nothing for its address, which gets three mails an hour."""
     fails(server, settings, "is closing")
     for _ in range(5):
-        passwords.mail_reset(email=mira.email)
+        profile.mail_reset(email=mira.email)
         sender.send_due()
         clock.shift(5 * MINUTE)
     assert Mail.objects.get().tries > 3
     server.refuses = ""
     clock.shift(20 * MINUTE)
     assert sender.send_due() == 1
-    passwords.mail_reset(email=mira.email)
+    profile.mail_reset(email=mira.email)
     assert sender.send_due() == 1
 
 
@@ -327,7 +327,7 @@ def test_asking_for_a_link_does_the_same_for_unknown_addresses(mira: User) -> No
 
     def statements(email: str) -> list[str]:
         with CaptureQueriesContext(connection) as done:
-            passwords.mail_reset(email=email)
+            profile.mail_reset(email=email)
         return [each["sql"].split("(")[0] for each in done]
 
     assert statements(mira.email) == statements("nobody@example.com")
@@ -341,7 +341,7 @@ def test_deleted_account_takes_its_mails_along(server: MailServer, dana: User) -
     order = factories.order(Business.objects.get(owner=other), customer_email=dana.email, page_key_digest="d")
     order_mails.mail_placed(order=order, page_key="key")
     mail_security_change(user=dana, change="A passkey was added.")
-    passwords.mail_reset(email=dana.email.upper())
+    profile.mail_reset(email=dana.email.upper())
     delete_account(user=dana)
     assert sender.send_due() == 2
     assert sorted(mail["Subject"].split()[0] for _, mail in server.taken) == ["Order", "Your"]

@@ -16,6 +16,7 @@ from tests.forms import form_at, send
 from tests.pages import signed_in, text_of
 
 DOORS = "Contract 15 Doors"
+OPERATOR = "Contract 16 In your name, with your people"
 RESERVED = [
     "Extension Platform", "extension-platform", "Extention Platform", "Extension Plattform", "My ExtensionPlatform",
     "Ехtеnsion-PIatform Support", "Platform", "The Platform", "Platform Support", "Extension Platform Security", "Admin",
@@ -68,6 +69,66 @@ def test_name_of_any_length_is_refused_at_once(client: Client) -> None:
 @pytest.mark.parametrize("name", PLAIN)
 def test_ordinary_names_are_accepted(name: str) -> None:
     check_public_name(name)
+
+
+SHORT = [
+    "Acme", "ACME", "A.c.m.e", "Acme Support", "The Acme Team", "Official Acme", "Acme Customer Service", "Acme Customer Care", "Аcmе",
+    "Acme Help Desk", "Acme App Review Team", "Acme Trust & Safety", "Acme Staff", "Admin Acme", "Acme Store Support", "Ácme",
+]  # fmt: skip
+
+
+@pytest.mark.spec(
+    OPERATOR, "Refused as a whole name, with words of staff around it, and in look-alike letters"
+)
+@pytest.mark.parametrize("name", SHORT)
+def test_short_name_of_the_operator_is_refused_as_a_whole(settings: Any, name: str) -> None:
+    settings.PLATFORM_NAME = "Acme"
+    with pytest.raises(ValueError, match=r"reserved for the platform|in one alphabet"):
+        check_public_name(name)
+
+
+@pytest.mark.spec(OPERATOR, "Near spellings, and within a longer name, only from 8 letters on")
+def test_names_near_the_operators(settings: Any) -> None:
+    free = (
+        "Acme Bakery",
+        "Acme Store",
+        "Acme Payments",
+        "Store Acme",
+        "Support Acme Bakery",
+        "Akme",
+        "Acmes",
+        "Pacmen",
+        "Extension Platform Fans",
+        "My Extension Platform",
+    )
+    settings.PLATFORM_NAME = "Acme"
+    for name in free:
+        check_public_name(name)
+    settings.PLATFORM_NAME = "Acme Apps"  # 8 letters
+    for name in ("Acme Apps", "Akme Aps", "My Acme Apps Bakery", "acmeapps"):
+        with pytest.raises(ValueError, match="reserved for the platform"):
+            check_public_name(name)
+    for name in free:
+        check_public_name(name)
+    settings.PLATFORM_NAME = "東京"
+    with pytest.raises(ValueError, match="reserved for the platform"):
+        check_public_name("東京 Support")
+    check_public_name("東京 Bakery")
+
+
+@pytest.mark.spec(OPERATOR, "A name that exists is judged when it changes")
+def test_store_with_the_operators_name_keeps_it_until_it_changes(
+    mira: User, shop: Business, settings: Any
+) -> None:
+    Business.objects.filter(pk=shop.pk).update(name="Acme")
+    settings.PLATFORM_NAME = "Acme"
+    browser = signed_in(mira)
+    form = {"name": "Acme", "accent": "teal", "delivery_fee": "1", "currency": "USD", "timezone": "UTC"}
+    assert browser.post("/merchant/store/", form).status_code == 302
+    assert StoreSettings.objects.get(business=shop).accent == "teal"
+    assert_refused(browser.post("/merchant/store/", form | {"name": "Acme Support"}))
+    shop.refresh_from_db()
+    assert shop.name == "Acme"
 
 
 @pytest.mark.long

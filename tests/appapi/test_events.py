@@ -21,9 +21,8 @@ from tests import factories
 from tests.clients import client_of
 from tests.webhooks.helpers import publish, wait_for_feed
 from webhooks import feed
-from webhooks.feed import Cursor
+from webhooks.feed import Cursor, current_horizon
 from webhooks.models import Event
-from webhooks.positions import current_horizon
 from webhooks.services.sandbox.samples import send_sample
 
 # An event is seen once its transaction is over, which a test's own never is.
@@ -260,7 +259,7 @@ def test_no_event_appears_behind_the_reader(
     api: Client, sandbox: Business, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Transactions that stay open for odd times commit in another order than they wrote."""
-    monkeypatch.setattr("appapi.limits.REQUESTS_A_MINUTE", 100_000)
+    monkeypatch.setattr("appapi.middleware.REQUESTS_A_MINUTE", 100_000)
     written: list[str] = []
     dice = random.Random(7)
     holds = [[dice.choice((0, 0, 0.005, 0.08)) for _ in range(15)] for _ in range(6)]

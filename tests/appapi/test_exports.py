@@ -18,8 +18,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business
-from appapi.enums import ExportStatus
-from appapi.models import Export
+from appapi.models import Export, ExportStatus
 from appapi.services import exports
 from appapi.services.exports import delete_expired, make_exports
 from installations.models import Installation
@@ -158,7 +157,7 @@ def test_export_whose_worker_died_is_made_by_another(api: Client, sandbox: Busin
 @pytest.mark.postgres
 @pytest.mark.spec(SPEC, "Export and feed together give the final state, whatever changes meanwhile")
 def test_feed_goes_on_from_the_file_without_a_gap(api: Client, sandbox: Business, monkeypatch: Any) -> None:
-    monkeypatch.setattr("appapi.limits.REQUESTS_A_MINUTE", 10_000)
+    monkeypatch.setattr("appapi.middleware.REQUESTS_A_MINUTE", 10_000)
     for _ in range(150):
         factories.product(sandbox)
     stop = threading.Event()

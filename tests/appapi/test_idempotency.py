@@ -155,7 +155,7 @@ def test_failure_of_ours_frees_the_key_at_once(
     api: Client, body: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("appapi.views.orders.order_payload", fail_with(RuntimeError("a bug")))
+        patch.setattr("stores.serializers.order_payload", fail_with(RuntimeError("a bug")))
         assert post(api, body).status_code == 500
     assert (Order.objects.count(), stock()) == (0, 5)
     assert post(api, body).status_code == 201
@@ -174,7 +174,7 @@ def test_failure_after_the_order_is_saved_keeps_its_answer(
         return records[0]
 
     with monkeypatch.context() as patch:
-        patch.setattr("appapi.views.orders.order_payload", fail_later)
+        patch.setattr("stores.serializers.order_payload", fail_later)
         assert post(api, body).status_code == 500
     answer = post(api, body)
     assert (answer.status_code, answer.json()) == (201, records[0])

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Business
 from appapi import pages
-from common.db import totals
+from common.db import long_lists
 from installations.models import Installation
 from stores.models import Product
 from stores.services.catalogue.products import archive_product, delete_product, restore_product
@@ -24,7 +24,7 @@ Read = Callable[..., list[str]]
 def few_rows_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the fourth row a list is long here."""
     monkeypatch.setattr(pages, "NEAR_TOP", 4)
-    monkeypatch.setattr("appapi.limits.REQUESTS_A_MINUTE", 1000)
+    monkeypatch.setattr("appapi.middleware.REQUESTS_A_MINUTE", 1000)
 
 
 @pytest.fixture
@@ -214,7 +214,7 @@ def test_page_far_down_takes_three_statements_and_does_not_walk_there_twice(
 def test_total_of_a_filtered_list_is_counted_in_full(
     shelf: list[Product], read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(totals, "COUNTED_EXACTLY", 10)
+    monkeypatch.setattr(long_lists, "COUNTED_EXACTLY", 10)
     assert read(1, "&category=C0", total=15) == ["P28", "P26", "P24"]
     assert read(1, "&category=C0&isAvailable=false", total=5) == ["P24", "P18", "P12"]
 
@@ -222,7 +222,7 @@ def test_total_of_a_filtered_list_is_counted_in_full(
 def test_total_is_remembered_only_past_the_rows_that_are_counted_each_time(
     sandbox: Business, shelf: list[Product], read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(totals, "COUNTED_EXACTLY", 15)
+    monkeypatch.setattr(long_lists, "COUNTED_EXACTLY", 15)
     for total in (15, 16, 16):  # 16 is remembered, so the 17th is not counted yet
         read(1, "&category=C0", total=total)
         factories.product(sandbox, category="C0")

@@ -76,4 +76,5 @@ def test_each_pair(
             "orderNumber": placed.number,
             "previousStatus": current,
             "status": target,
+            "changedFields": ["status"],
         }

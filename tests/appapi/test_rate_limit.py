@@ -9,8 +9,8 @@ import time_machine
 from django.test import Client
 from django.utils import timezone
 
-from appapi.limits import REQUESTS_A_MINUTE
-from common.web.limits import rate_limits
+from appapi.middleware import REQUESTS_A_MINUTE
+from common.web import limits
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
@@ -156,7 +156,7 @@ def test_crash_answers_json_with_rate_headers(api: Client, monkeypatch: pytest.M
     def crash(*args: Any) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("appapi.views.business.settings_of", crash)
+    monkeypatch.setattr("appapi.views.store.settings_of", crash)
     answer = api.get("/app-api/installation")
     assert answer.status_code == 500
     assert limit_of(answer)[:2] == ("60", "59")
@@ -165,7 +165,7 @@ def test_crash_answers_json_with_rate_headers(api: Client, monkeypatch: pytest.M
 
 
 def test_crash_while_rendering_keeps_the_count(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("appapi.views.business.settings_of", lambda installation: object())
+    monkeypatch.setattr("appapi.views.store.settings_of", lambda installation: object())
     answer = api.get("/app-api/installation")
     assert (answer.status_code, limit_of(answer)[1]) == (500, "59")
 
@@ -184,7 +184,7 @@ def test_other_paths_have_no_rate_headers(anonymous: Client) -> None:
 @pytest.mark.redis
 def test_cache_server_down_serves_everybody(api: Client, settings: Any) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
-    rate_limits.counter.cache_clear()
+    limits.counter.cache_clear()
     for _ in range(3):
         answer = api.get("/app-api/installation")
         assert (answer.status_code, limit_of(answer)[:2]) == (200, ("60", "59"))

@@ -78,7 +78,7 @@ def test_list_takes_the_same_statements_however_many(
 def test_one_webhook_is_shown_without_its_secret(api: Client, webhook: Webhook) -> None:
     record = api.get(f"/webhooks/{webhook.id}").json()
     assert set(record) == {
-        "id", "url", "events", "description", "isActive", "isAppDefined", "eventsWithoutScope",
+        "id", "url", "events", "filter", "description", "isActive", "isAppDefined", "eventsWithoutScope",
         "disabledReason", "disabledAt", "createdAt",
     }  # fmt: skip
 

@@ -39,6 +39,7 @@ def test_registration_shows_the_secret_once(api: Client, installation: Installat
         "id": str(webhook.pk),
         "url": URL,
         "events": ["order.created", "product.updated"],
+        "filter": None,
         "description": "Até já",
         "isActive": True,
         "isAppDefined": False,

@@ -84,7 +84,7 @@ def test_quick_drain_and_fan_out_measure_every_row_and_leave_no_database() -> No
 
     assert run.returncode == 0, run.stderr
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in run.stdout.splitlines()[2:]]
-    assert len(rows) == 6
+    assert len(rows) == 8
     assert all(float(row[3].split()[0].replace(",", "")) > 0 for row in rows)
     statements = next(row for row in rows if row[0].startswith("SQL statements per delivery"))
     assert statements[2].endswith("/ 2,000")

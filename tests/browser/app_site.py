@@ -13,12 +13,13 @@ BLOCK = b"""<!doctype html><html lang="en"><title>Block</title><h1 id="title">Wa
 <script type="module">
 import { connectBlock, wear } from "/sdk.js";
 window.heard = [];
+window.tokens = [];
 window.block = connectBlock({ platformOrigin: "PLATFORM", storesOrigin: "STORES", onSettings(settings, blockId, theme) {
   window.theme = theme;
   wear(theme);
   window.heard.push({ settings, blockId });
   document.getElementById("title").textContent = settings.title ?? "No title";
-} });
+}, onSession: (token) => window.tokens.push(token) });
 </script></html>"""
 
 ADMIN = b"""<!doctype html><html lang="en"><title>Admin</title><h1 id="name">Waiting</h1>

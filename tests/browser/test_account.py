@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import DeveloperToken, User
-from accounts.services import device_grants
+from accounts.services import developer_tokens
 
 from .axe import violations
 from .chromium import overflow
@@ -38,7 +38,7 @@ def test_token_is_created_and_revoked(danas: Page) -> None:
 @pytest.mark.long
 @pytest.mark.journey
 def test_command_line_is_let_in(danas: Page, dana: User) -> None:
-    codes = device_grants.start(client_name="Order tool", network="203.0.113.0/24")
+    codes = developer_tokens.start_grant(client_name="Order tool", network="203.0.113.0/24")
     danas.goto("/portal/device/")
     danas.get_by_label("Code").fill("BBBB-BBBB")
     danas.get_by_role("button", name="Continue").click()
@@ -52,7 +52,9 @@ def test_command_line_is_let_in(danas: Page, dana: User) -> None:
     danas.goto("/accounts/tokens/")
     expect(pending).to_be_visible()
     expect(danas.get_by_text("You have no tokens yet.")).to_have_count(0)
-    assert device_grants.redeem(device_code=codes.device_code).token == DeveloperToken.objects.get(user=dana)
+    assert developer_tokens.redeem_grant(device_code=codes.device_code).token == DeveloperToken.objects.get(
+        user=dana
+    )
     danas.reload()
     expect(pending).to_have_count(0)
     expect(danas.get_by_text("fbdt_…")).to_be_visible()

@@ -8,7 +8,7 @@ from playwright.sync_api import Frame, Page, expect
 from accounts.models import Business, User
 from extensions.enums import ExtensionType
 from extensions.models import Placement
-from extensions.services.placements import add_block
+from extensions.services.extension_states import add_block
 from installations.models import Installation
 from stores.models import SitePage, StorePicture
 from stores.services.pages import create_page
@@ -97,6 +97,7 @@ def test_block_is_added_set_up_while_typing_and_saved(
     expect(page.get_by_text("Not saved yet")).to_be_visible()
     placement = Placement.objects.get()
     assert placement.settings == {}
+    assert frame_of(page).evaluate("window.tokens.length") == 1  # of INIT: an UPDATE has none
     last = frame_of(page).evaluate("window.heard.at(-1)")
     assert last == {"settings": {"title": "Stars!", "colour": "#112233"}, "blockId": str(placement.pk)}
     assert violations(page) == []

@@ -39,6 +39,7 @@ def stars(dana: User, sandbox: Business) -> App:
         description="A star for every order, a treat for ten.",
         privacy_url="https://a.example.com/privacy",
         support_url="https://a.example.com/help",
+        data_countries=["DE"],
     )
     factories.installation(app, sandbox, last_used_at=timezone.now())
     return update_app(app=app, changes={"icon": decode(upload()), "screenshots": [decode(upload())]})

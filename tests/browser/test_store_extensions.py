@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+import jwt
 import pytest
 from playwright.sync_api import Frame, Page, expect
 
 from accounts.models import Business, User
 from extensions.enums import ExtensionType
 from extensions.models import Definition, Placement, StorefrontCost
-from extensions.services.extension_states import save_embed_settings, switch_extensions
-from extensions.services.placements import add_block
+from extensions.services.extension_states import add_block, save_embed_settings, switch_extensions
 from installations.models import Installation
 from installations.services import uninstall
 from marketplace.models import App
@@ -118,6 +118,81 @@ def test_block_looks_as_its_store_does_and_follows_from_light_to_dark(
     assert block.evaluate("window.theme.background") == "#161a21"
     assert block.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(22, 26, 33)"
     assert page.locator("body span:empty").count() == 0
+
+
+OF_BLOCKS = "Contract 20 One key for who is looking"
+
+
+def claims_of(token: str, installation: Installation, site: str) -> dict[str, Any]:
+    """As the app's server reads it, by PyJWT."""
+    app, audience = App.objects.get(pk=installation.app_id), f"{installation.app.client_id}/storefront"
+    key: Any = installation.webhook_secret
+    if app.session_token_alg == "EdDSA":
+        keys = jwt.PyJWKClient(f"{site}/.well-known/jwks.json")
+        key = keys.get_signing_key_from_jwt(token)
+    found: dict[str, Any] = jwt.decode(token, key, algorithms=[app.session_token_alg], audience=audience)
+    return found
+
+
+@pytest.mark.long
+@pytest.mark.journey
+@pytest.mark.spec(OF_BLOCKS, "SERVICE_BLOCK_INIT of blocks and widgets carries a sessionToken, UPDATE none")
+@pytest.mark.spec(OF_BLOCKS, "A page asks once for all its blocks")
+@pytest.mark.parametrize("algorithm", ["HS256", "EdDSA"])
+def test_frames_of_a_page_get_tokens_by_one_request(
+    page: Page,
+    shop: Business,
+    dana: User,
+    app: App,
+    placement: Placement,
+    about: SitePage,
+    app_site: AppSite,
+    site: str,
+    algorithm: str,
+) -> None:
+    App.objects.filter(pk=app.pk).update(session_token_alg=algorithm)
+    block = Definition.objects.get(type=ExtensionType.BLOCK)
+    add_block(page=about, installation=placement.installation, definition=block)
+    other = listed_app(dana, ["read_orders"], name="Chat", slug="chat")
+    define(other, ExtensionType.EMBED, "chat", renderUrl=f"{app_site.url}/widget")
+    chat = installed(other, shop)
+    requests: list[str] = []
+    page.on("request", lambda request: "session-tokens" in request.url and requests.append(request.url))
+    page.goto(f"/store/{shop.slug}/pages/about/")
+    for frame in page.frames[1:]:
+        frame.wait_for_function("window.tokens?.length === 1")
+    assert len(page.frames) == 4
+    assert len(requests) == 1
+    for frame in page.frames[1:]:
+        installation = chat if "/widget" in frame.url else placement.installation
+        claims = claims_of(frame.evaluate("window.tokens[0]"), installation, site)
+        assert (claims["businessId"], claims["installationId"]) == (str(shop.pk), str(installation.pk))
+
+    first = page.frames[1]
+    page.emulate_media(color_scheme="dark")
+    first.wait_for_function("window.heard.length === 2")  # an UPDATE
+    assert first.evaluate("window.tokens.length") == 1
+    page.wait_for_timeout(1100)  # tokens of one second are alike
+    before = first.evaluate("window.tokens[0]")
+    first.evaluate("location.reload()")
+    first.wait_for_function("window.tokens?.length === 1")
+    after = first.evaluate("window.tokens[0]")
+    assert after != before
+    assert claims_of(after, placement.installation, site)
+    assert len(requests) == 2
+
+
+@pytest.mark.spec(OF_BLOCKS, "At most 60 times a minute for a session")
+def test_block_without_a_token_has_its_settings(page: Page, shop: Business, placement: Placement) -> None:
+    """Over the limit, or while the store's server is gone. The page goes on."""
+    page.route("**/session-tokens/*", lambda route: route.fulfill(status=429, body="{}"))
+    page.goto(f"/store/{shop.slug}/pages/about/")
+    expect(page.frame_locator("iframe.block").locator("#title")).to_have_text("Five stars")
+    assert frame_of(page, "/block").evaluate("window.tokens") == []
+    page.route("**/session-tokens/*", lambda route: route.abort())
+    page.reload()
+    expect(page.frame_locator("iframe.block").locator("#title")).to_have_text("Five stars")
+    assert frame_of(page, "/block").evaluate("window.tokens") == []
 
 
 @pytest.mark.parametrize(("stores", "heading"), [("http://*.stores.localhost", "Five stars"),

@@ -13,7 +13,7 @@ from django.urls import NoReverseMatch, reverse, set_script_prefix, set_urlconf
 from django.utils import timezone as django_timezone
 from django.utils.safestring import mark_safe
 
-from common.web.forms.widgets import CheckboxLines, FormRenderer, LongChoiceField, RadioCards, SwitchInput
+from common.web.forms.fields import CheckboxLines, FormRenderer, LongChoiceField, RadioCards, SwitchInput
 from common.web.pagination import PageRequest
 
 NOON = datetime(2026, 11, 20, 15, 31, 8, 123_000, tzinfo=UTC)

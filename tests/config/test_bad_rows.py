@@ -341,7 +341,7 @@ CASES = [
     Case(
         "conformance.tasks.remove_ended_checks",
         expired_stores,
-        "conformance.services.disposal._remove",
+        "conformance.services.runs._remove",
         "remove_ended_checks",
         is_gone,
     ),
@@ -468,7 +468,7 @@ CASES = [
     Case(
         "stores.tasks.remove_records_of_deleted_stores",
         closed_stores,
-        "stores.services.removal._empty",
+        "stores.services.customer_erasure._empty",
         "remove_records_of_deleted_stores",
         is_gone,
     ),

@@ -356,7 +356,7 @@ def test_database_that_is_away_refuses_no_start(tmp_path: Path) -> None:
     """It may come back, and until then every answer is a 503."""
     code = (
         "import django; django.setup(); from common.db.schema import require_migrations; require_migrations(); "
-        "from webhooks.management.keys import require_keys; require_keys()"
+        "from webhooks.management.startup import require_keys; require_keys()"
     )
     ended = run(tmp_path, "-c", code)
     assert ended.returncode == 0, ended.stderr

@@ -34,7 +34,7 @@ def crash(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
         raise error
 
     import_module("config.urls")  # a view imported later would keep what raises
-    monkeypatch.setattr("appapi.views.business.settings_of", raise_it)
+    monkeypatch.setattr("appapi.views.store.settings_of", raise_it)
     monkeypatch.setattr("merchants.marketplace.views.listing.find", raise_it)
 
 

@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.utils import timezone
 
-from config.checks.production import production_settings
+from config.checks.start import production_settings
 from config.env.addresses import security_txt
 from tests.config.commands import run
 

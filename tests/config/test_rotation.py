@@ -16,7 +16,7 @@ from django.db.models.functions import Cast
 from django.test import Client
 
 from accounts.models import User
-from accounts.services.sessions import open_sessions
+from accounts.services.profile import open_sessions
 from config import reencryption
 from config.env.keys import secret_key_fallbacks
 from installations.models import Installation

@@ -92,7 +92,7 @@ def test_calls_of_the_app_api_count_unless_they_are_turned_away(
     assert app.get("/app-api/products/nothing").status_code == 404
     assert Client().get("/app-api/installation").status_code == 401
     assert Client().get("/app-api/nothing").status_code == 404
-    monkeypatch.setattr("appapi.views.business.settings_of", lambda *_: 1 / 0)
+    monkeypatch.setattr("appapi.views.store.settings_of", lambda *_: 1 / 0)
     assert app.get("/app-api/installation").status_code == 500
     assert counted() == {"api": (2, 1)}  # strangers can't make it look better
 

@@ -11,7 +11,7 @@ from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
 from config.apps import ConfigConfig
-from config.checks.production import production_settings
+from config.checks.start import production_settings
 from config.env.addresses import hosts, stores_url
 
 ROOT = Path(__file__).resolve().parents[2]

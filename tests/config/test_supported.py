@@ -14,7 +14,7 @@ import pytest
 from django.core.checks import CheckMessage
 
 from common.supported import SUPPORTED, Versions, numbers, text
-from config.checks.versions import supported_versions
+from config.checks.start import supported_versions
 from tests.config.commands import run
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Business, User
-from accounts.services import reviewers
+from accounts.services import registration
 from accounts.sign_in import tokens
 from common import lengths
 from common.ids import new_id
@@ -24,8 +24,8 @@ from installations.models import Installation
 from marketplace.models import App
 from stores.addresses import store_url
 from stores.models import Product, SitePage
-from stores.sandbox import fill_store
-from stores.sandbox_data import CUSTOMERS
+from stores.samples.bakery import CUSTOMERS
+from stores.samples.store import fill_store
 from stores.services.pages import create_page
 from tests import factories
 from tests.config.web_servers import COMMANDS, REQUESTS, Ask, Server, serving, session_of
@@ -169,7 +169,7 @@ def site() -> Iterator[Site]:
     developers = [factories.developer(f"developer{n}@example.com") for n in range(PEOPLE)]
     apps = [factories.app(each) for each in developers]
     rita = factories.reviewer()
-    rita.groups.add(reviewers.group())
+    rita.groups.add(registration.reviewer_group())
     sandboxes = [Business.objects.sandbox_of(each) for each in developers]
     for shop in (*shops, *sandboxes):
         fill_store(business=shop, at_least=ORDERS)

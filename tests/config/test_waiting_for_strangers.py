@@ -15,12 +15,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
+from django.test import Client
 from django.urls import URLPattern, get_resolver
 from django.utils import timezone
 
 from accounts.models import Business, User
-from accounts.services import reviewers
+from accounts.services import registration
 from accounts.sign_in import tokens
 from common import strangers
 from common.ids import new_id
@@ -39,7 +41,7 @@ from tests.webhooks import helpers
 from teststores.models import TestStore
 from teststores.services import open_test_store
 from webhooks.enums import InboxAnswer
-from webhooks.messages.signing import signature_headers
+from webhooks.messages.message import signature_headers
 from webhooks.models import Inbox, Webhook
 from webhooks.services import inboxes
 
@@ -174,6 +176,25 @@ def _findings(site: Site, number: int) -> Ask:
     return Ask(f"/admin/marketplace/submission/{submission.pk}/findings/", form={"check": "1"}, who=site.rita)
 
 
+def _sign_in(site: Site, number: int) -> Ask:
+    return Ask("/accounts/oidc/login/", form={"next": ""})
+
+
+def _answer_of_provider(site: Site, number: int) -> Ask:
+    """In a browser that asked for it."""
+    browser = Client()
+    session = browser.session
+    state = {"process": "login", "nonce": "", "user_id": "", "began_at": 0, "pkce_code_verifier": ""}
+    session["socialaccount_states"] = {"asked": (state, time.time(), issuer_of(site.receiver))}
+    session.save()
+    cookie = f"{settings.SESSION_COOKIE_NAME}={session.session_key}"
+    return Ask("/accounts/oidc/login/callback/?state=asked&code=x", "GET", headers={"Cookie": cookie})
+
+
+def issuer_of(receiver: Receiver) -> str:
+    return receiver.url.rstrip("/")
+
+
 ROUTES: dict[str, Callable[[Site, int], Ask]] = {
     "WebhookTest": _test_by_api,
     "OrderList": _order,
@@ -191,15 +212,23 @@ ROUTES: dict[str, Callable[[Site, int], Ask]] = {
     "receive": _slow_inbox,
     "running_checks": _running_checks,
     "findings": _findings,
+    "sign_in": _sign_in,
+    "callback": _answer_of_provider,
+    "connect": lambda site, number: Ask("/accounts/oidc/connect/", form={}, who=site.dana),
+    "prove": lambda site, number: Ask("/accounts/prove/provider/", form={}, who=site.dana),
 }  # fmt: skip
 
 
 @pytest.fixture
-def site(dana: User, sandbox: Business) -> Iterator[Site]:
+def site(dana: User, sandbox: Business, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     with Receiver() as receiver:
+        issuer = {"OIDC_ISSUER": issuer_of(receiver), "OIDC_CLIENT_ID": "id", "OIDC_CLIENT_SECRET": "x"}
+        for name, value in (issuer | {"OIDC_LABEL": "Atrium"}).items():
+            monkeypatch.setenv(name, value)
+        SocialAccount.objects.create(user=dana, provider=issuer["OIDC_ISSUER"], uid="dana")
         receiver.respond_with(HANGS)
         rita = factories.reviewer()
-        rita.groups.add(reviewers.group())
+        rita.groups.add(registration.reviewer_group())
         apps = [factories.app(dana, webhook_url=receiver.url, redirect_url=receiver.url) for _ in range(APPS)]
         for app in apps:
             for point in POINTS:

@@ -35,7 +35,7 @@ from common.observability.metrics import (
 from common.observability.objectives import BURNS, LEAST_BAD, OBJECTIVES, Burn
 from config.celery import app as celery_app
 from config.models import BackupRecord
-from config.observability import certificates, gauges, scheduler_seen
+from config.observability import gauges, scheduler_seen
 from extensions.enums import ExtensionType
 from extensions.models import Breaker, Definition
 from installations.models import Installation
@@ -127,7 +127,7 @@ def everything_served(
     NOT_LIMITED.labels("apps").inc()
     for counted, labels in COUNTED.items():
         counted.labels(*labels)
-    monkeypatch.setattr(certificates, "seconds_left", lambda: {"platform.example": 86_400.0})
+    monkeypatch.setattr(gauges, "certificate_seconds_left", lambda: {"platform.example": 86_400.0})
     operator.get("/healthz")
     return operator
 

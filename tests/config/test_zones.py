@@ -12,7 +12,7 @@ from django.test import Client
 def test_platform_has_the_middleware_that_djangos_checks_ask_for(settings: Any) -> None:
     """These checks are silenced, since they look at MIDDLEWARE."""
     ours = {
-        "common.web.middleware.own_forms.OwnFormsMiddleware": "django.middleware.csrf.CsrfViewMiddleware"
+        "common.web.middleware.same_origin.OwnFormsMiddleware": "django.middleware.csrf.CsrfViewMiddleware"
     }  # made of it
     settings.MIDDLEWARE = [ours.get(each, each) for each in settings.ZONES["platform"]["middleware"]]
     assert check_dependencies() == []

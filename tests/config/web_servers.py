@@ -27,7 +27,7 @@ REQUESTS = 3 * THREADS
 CSRF = "c" * 32
 NO_CACHE = "redis://127.0.0.1:1"  # so no limit counts, and only the bound refuses
 COMMANDS = {
-    "waitress": ["-c", "from config.demo.web_server import web_server; web_server('127.0.0.1:{port}').run()"],
+    "waitress": ["-c", "import django; django.setup(); from config.demo.processes import web_server; web_server('127.0.0.1:{port}').run()"],
     "gunicorn": ["-m", "gunicorn", "--config", "python:config.gunicorn", "config.wsgi"],
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 
 from common import strangers
 from conformance.probes import Expected, Probe
-from conformance.services.sending import send
+from conformance.services.runs import send_probes
 from marketplace.models import App
 from tests.receivers import Answer, Receiver
 from tests.strangers import places_taken, visit
@@ -35,5 +35,5 @@ def test_without_a_place_all_probes_are_broken_off(settings: object) -> None:
         receiver.respond_with(Answer(script=hang))
         probes = [Probe(str(n), "", "", Expected.ACCEPTED, f"{receiver.url}{n}", body="{}") for n in range(3)]
         with pytest.raises(strangers.NoPlace):
-            visit(lambda: send(probes, 10, App()))
+            visit(lambda: send_probes(probes, 10, App()))
         assert all(broken_off.acquire(timeout=3) for _ in probes)

@@ -18,9 +18,8 @@ from activity import log as call_log
 from activity.models import ApiCall, ScopeUse
 from common.ids import first_id_at
 from conformance.models import Run, WeeklyCheck
-from conformance.services import sending, weekly
-from conformance.services.disposal import remove_ended
-from conformance.services.runs import end_overdue, start
+from conformance.services import runs, weekly
+from conformance.services.runs import end_overdue, remove_ended, start
 from conformance.tasks import check_listed_apps
 from extensions.models import HookCall
 from marketplace.models import App
@@ -389,13 +388,13 @@ def test_app_that_is_suspended_during_its_check_has_no_result(
     order_bell: OrderBell, weeks: Weeks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = listed(order_bell())
-    send = sending.send
+    send = runs.send_probes
 
     def suspending(*args: Any) -> Any:
         App.objects.filter(pk=app.pk).update(suspended_at=timezone.now())
         return send(*args)
 
-    monkeypatch.setattr(sending, "send", suspending)
+    monkeypatch.setattr(runs, "send_probes", suspending)
     weekly.plan(weeks.now)
     assert weekly.check_due(now=weeks.now + WEEK) == 0
     row = WeeklyCheck.objects.get()
@@ -448,7 +447,7 @@ def test_check_that_never_ends_is_ended_and_named(
 ) -> None:
     """Every response comes, and each so late that the time is up before the last step."""
     app = listed(order_bell())
-    advance = sending.advance
+    advance = runs.advance
 
     def slowly(**arguments: Any) -> Run:
         run: Run = arguments["run"]
@@ -456,7 +455,7 @@ def test_check_that_never_ends_is_ended_and_named(
             Run.objects.filter(pk=run.pk).update(deadline_at=timezone.now())
         return advance(**arguments)
 
-    monkeypatch.setattr(sending, "advance", slowly)
+    monkeypatch.setattr(runs, "advance", slowly)
     weeks()
     assert WeeklyCheck.objects.get().failed_rules == ["LATE"]
     assert "LATE: Answers all requests of the check within 90 seconds." in mail.outbox[0].body

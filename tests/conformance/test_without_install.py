@@ -10,9 +10,8 @@ import pytest
 from accounts.models import Business, User
 from conformance.enums import Outcome, Sender
 from conformance.models import Run
-from conformance.results import results_of
-from conformance.services.runs import advance, pending, start
-from conformance.services.sending import check_app
+from conformance.queries import results_of
+from conformance.services.runs import advance, check_app, pending, start
 from conformance.steps.frames import MAX_URLS
 from extensions.services.manifests import save_manifest
 from installations import services

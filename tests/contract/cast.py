@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from django.contrib.auth.hashers import make_password
 
 from accounts.models import Business
-from accounts.services import device_grants
+from accounts.services import developer_tokens
 from accounts.sign_in import tokens
 from conformance.enums import Sender
 from conformance.services.runs import start
@@ -189,7 +189,7 @@ def refresh_token(cast: Cast) -> str:
 
 def device_code(cast: Cast) -> str:
     """Of a command line that the app's developer has let in."""
-    codes = device_grants.start(client_name="Order tool", network="203.0.113.0/24")
+    codes = developer_tokens.start_grant(client_name="Order tool", network="203.0.113.0/24")
     developer = App.objects.get(pk=cast.app).developer
-    device_grants.answer(user=developer, user_code=codes.user_code, agreed=True)
+    developer_tokens.answer_grant(user=developer, user_code=codes.user_code, agreed=True)
     return codes.device_code

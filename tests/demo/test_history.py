@@ -11,8 +11,8 @@ from django.core import mail
 from django.test import Client
 
 from accounts.models import User
-from config.demo.beginning import begin
 from config.demo.people import merchants_shop
+from config.management.commands.demo import begin
 from extensions.models import HookCall
 from installations.models import Installation
 from marketplace.models import App

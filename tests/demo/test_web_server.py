@@ -9,7 +9,7 @@ import pytest
 import requests
 from waitress.server import create_server
 
-from config.demo.web_server import RequestDispatcher
+from config.demo.processes import RequestDispatcher
 from tests.servers import serving
 
 pytestmark = pytest.mark.timed

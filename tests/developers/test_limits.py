@@ -9,7 +9,7 @@ from django.test import Client
 
 from accounts.models import Business, User
 from accounts.services.developer_tokens import create_developer_token
-from common.web.limits import person_limits
+from common.web import limits as rate_limits
 from developers import limits
 from installations.models import Installation
 from marketplace.models import App
@@ -37,8 +37,8 @@ def is_refused(answer: Any, code: str) -> bool:
 def test_developer_api_and_forms_of_the_portal_share_600_a_minute(
     api: Api, sams_api: Api, dana: User, app: App, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
 ) -> None:
-    assert person_limits.REQUESTS == 600
-    monkeypatch.setattr(person_limits, "REQUESTS", 4)
+    assert rate_limits.PERSON_REQUESTS == 600
+    monkeypatch.setattr(rate_limits, "PERSON_REQUESTS", 4)
     portal, path = signed_in(dana), f"/portal/apps/{app.slug}/test/erase/"
     token = create_developer_token(user=dana, name="CI", lifetime=timedelta(days=1))
     assert api("get", "/developer/apps").status_code == 200
@@ -59,7 +59,7 @@ def test_developer_api_and_forms_of_the_portal_share_600_a_minute(
 def test_polling_of_listeners_has_a_limit_of_its_own(
     api: Api, app: App, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
 ) -> None:
-    monkeypatch.setattr(person_limits, "REQUESTS", 1)
+    monkeypatch.setattr(rate_limits, "PERSON_REQUESTS", 1)
     monkeypatch.setattr(limits, "POLLS", 2)
     path = f"/developer/apps/{app.pk}/listener/1"
     assert api("post", f"{path}/work", {"wait": 0}).status_code == 404

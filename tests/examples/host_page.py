@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from extensions.addresses import SANDBOX
+from extensions.definitions import SANDBOX
 
 from .driver import ROOT
 from .stores import Store

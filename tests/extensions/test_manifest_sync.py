@@ -12,7 +12,7 @@ from accounts.models import Business, User
 from common.errors import Conflict, Invalid, NotFound
 from extensions import definitions
 from extensions.enums import ExtensionType
-from extensions.manifest import sync
+from extensions.manifest import changes as sync
 from extensions.models import ApprovedManifest, Definition, Manifest, ManifestSave
 from extensions.queries import extensions_on, manifest_document
 from extensions.services.manifests import Saved, restore_manifest, save_manifest

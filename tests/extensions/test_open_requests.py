@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 
 from accounts.models import Business, User
+from extensions.in_store.capabilities import open_requests, requested
 from extensions.manifest.content import definitions_in
 from extensions.models import ReachRequest
-from extensions.reach_requests import open_requests, requested_capabilities
 from extensions.services.manifests import save_manifest
 from installations.models import RECONSENT_REST, Installation
 from marketplace.models import AppVersion
@@ -93,7 +93,7 @@ def test_store_outside_a_release_is_not_asked_for_its_parts(
     ReachRequest.objects.create(definition=added, version=agreed, content=chat.content, in_release=True)
     asked = ReachRequest.objects.get(in_release=False).definition_id
     row = installed(versions, shop)
-    assert [each.definitions for each in requested_capabilities(row)] == [(asked,)]
+    assert [each.definitions for each in requested(row).capabilities] == [(asked,)]
     assert open_requests([row], NOW) == {row.pk: True}
     ReachRequest.objects.filter(in_release=False).delete()
     assert open_requests([row], NOW) == {}

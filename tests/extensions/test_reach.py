@@ -10,12 +10,11 @@ from django.db import connection
 from accounts.models import Business, User
 from extensions.enums import ExtensionType
 from extensions.hooks.live import hooks_at
-from extensions.in_store.capabilities import offered_capabilities
+from extensions.in_store.capabilities import offered_capabilities, open_requests, requested
 from extensions.manifest.content import definitions_in
 from extensions.manifest.reach import added_reach
 from extensions.models import LiveDefinition, ReachRequest
 from extensions.queries import extensions_on
-from extensions.reach_requests import open_requests, requested_capabilities
 from extensions.services.manifests import save_manifest
 from installations.models import Installation
 from installations.services import approve_scopes
@@ -234,7 +233,7 @@ def test_added_pin_is_not_shown(shop: Business, app: App) -> None:
     assert "pinned" not in shown.detail
     save(app, {"embeds": [script()]})
     assert "integrity" not in running(shop)["counter"]
-    assert not requested_capabilities(install)
+    assert not requested(install)
 
 
 def test_upgrade_keeps_the_pins_and_corners_that_run(shop: Business, app: App) -> None:

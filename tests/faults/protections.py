@@ -31,7 +31,7 @@ class Change:
 
 PROTECTIONS: Final = {
     "sessions that notice silence": Change(
-        "config.settings.database",
+        "config.settings.servers",
         '"tcp_user_timeout": 8_000,\n    "keepalives_idle": 4,',
         '"keepalives_idle": 600,',
     ),
@@ -113,12 +113,11 @@ PROTECTIONS: Final = {
     ),
     "outbox": Change(
         "webhooks.services.publishing",
-        "        return _copy_to_deliveries(event, listeners, paused, now)\n",
+        "        _copy_to_deliveries(event, listeners, paused, now)\n",
         "        from common.http import transport\n"
         "        found = [row[0] for row in listeners.webhooks().rows(of=listeners.of)]\n"
         "        for webhook in Webhook.objects.filter(id__in=found):\n"
-        "            transport.submit(webhook.url, headers={}, body=event.data.encode())\n"
-        "        return 0\n",
+        "            transport.submit(webhook.url, headers={}, body=event.data.encode())\n",
     ),
     "sessions checked around each task": Change(
         "config.celery", "        close_old_connections()\n", "        pass\n"
@@ -129,9 +128,9 @@ PROTECTIONS: Final = {
         'Delivery.objects.filter(lease_until=None).aggregate(first=Min("due_at"))["first"]',
     ),
     "rate limit that fails open": Change(
-        "common.web.limits.rate_limits",
-        "except redis.RedisError as error:",
-        "except ZeroDivisionError as error:",
+        "common.web.limits",
+        "except redis.RedisError as error:\n        NOT_LIMITED",
+        "except ZeroDivisionError as error:\n        NOT_LIMITED",
     ),
     "results kept over an outage": Change(
         "webhooks.engine.dispatcher",
@@ -160,7 +159,7 @@ PROTECTIONS: Final = {
         "common.http.transport", "self.began + self.timeout,", "self.began + self.timeout + 5,"
     ),
     "budget of a look-up": Change(
-        "common.http.lookups", "asyncio.timeout(min(timeout, BUDGET))", "asyncio.timeout(timeout)"
+        "common.http.addresses", "asyncio.timeout(min(timeout, BUDGET))", "asyncio.timeout(timeout)"
     ),
     "success by the status alone": Change(
         "common.http.transfers",
@@ -219,7 +218,7 @@ PROTECTIONS: Final = {
     ),
     "horizon of the feed": Change(
         # What a transaction sees as over by now, those that began before and still run included.
-        "webhooks.positions",
+        "webhooks.feed",
         'template = "pg_snapshot_xmin(',
         'template = "pg_snapshot_xmax(',
     ),
@@ -380,13 +379,15 @@ PROTECTIONS: Final = {
         "accounts.services.second_factor", "blocked = len(since) > MOST_WRONG", "blocked = False"
     ),
     "end of tokens with a reset": Change(
-        "accounts.services.passwords", "        end_tokens(user=user)\n", "        pass\n"
+        "accounts.services.profile",
+        "        end_tokens(user=user)\n        end_connections",
+        "        end_connections",
     ),
     "passkeys after the password": Change(
         "accounts.services.second_factor", "return not passkey.data.get(NOT_ALONE)", "return True"
     ),
     "right of a token": Change(
-        "accounts.sign_in.authentication",
+        "accounts.sign_in.tokens",
         "if right is None or not isinstance(request.auth, DeveloperToken) or right in request.auth.rights:",
         "if True:",
     ),
@@ -560,6 +561,97 @@ PROTECTIONS: Final = {
         "installations.services.authorization",
         "if grant.installation_id is not None or grant.superseded:",
         "if grant.installation_id is not None:",
+    ),
+    # Of sign-in by an identity provider.
+    "verified addresses only": Change(
+        "accounts.sign_in.provider", ' and facts.get("email_verified") is True', ""
+    ),
+    "addresses open no account": Change(
+        "accounts.services.connections",
+        "return row.user if row else None",
+        "return row.user if row else User.objects.with_email(identity.email)",
+    ),
+    "signatures of ID tokens": Change(
+        "accounts.sign_in.id_tokens",
+        '        if header.get("alg") not in ALGORITHMS:\n'
+        "            raise RefusedToken(f\"The ID token is signed by {header.get('alg')!r}.\")\n"
+        "        claims: Claims = jwt.decode(\n"
+        "            token,\n"
+        "            _key_for(header, keys),\n"
+        '            algorithms=[header["alg"]],\n'
+        "            issuer=issuer,\n"
+        "            audience=client_id,\n"
+        "            leeway=CLOCKS_DIFFER,\n"
+        '            options={"require": _MUST_HAVE},\n',
+        "        claims = jwt.decode(\n            token,\n"
+        '            options={"require": _MUST_HAVE, "verify_signature": False},\n',
+    ),
+    "issuer of ID tokens": Change("accounts.sign_in.id_tokens", "            issuer=issuer,\n", ""),
+    "audience of ID tokens": Change(
+        "accounts.sign_in.id_tokens",
+        'options={"require": _MUST_HAVE}',
+        'options={"require": _MUST_HAVE, "verify_aud": False}',
+    ),
+    "authorized party of ID tokens": Change(
+        "accounts.sign_in.id_tokens", "    _check_party(claims, client_id)\n", ""
+    ),
+    "end of ID tokens": Change(
+        "accounts.sign_in.id_tokens",
+        'options={"require": _MUST_HAVE}',
+        'options={"require": _MUST_HAVE, "verify_exp": False}',
+    ),
+    "nonce": Change("accounts.sign_in.id_tokens", 'if claims.get("nonce") != nonce:', "if False:"),
+    "state of the browser": Change(
+        "accounts.sign_in.provider",
+        'provider.unstash_redirect_state(request, request.GET.get("state", ""))',
+        '[*[each[0] for each in request.session.get("socialaccount_states", {}).values()], '
+        '{"pkce_code_verifier": "", "nonce": "", "process": LOGIN, "user_id": "", "began_at": 0}][0]',
+    ),
+    "states that work once": Change(
+        "accounts.sign_in.provider",
+        'provider.unstash_redirect_state(request, request.GET.get("state", ""))',
+        'request.session["socialaccount_states"][request.GET["state"]][0]',
+    ),
+    "issuer of responses": Change(
+        "accounts.sign_in.provider",
+        "    _check_issuer_of_response(request, adapter.openid_config, who.issuer)\n",
+        "",
+    ),
+    "issuer of descriptions": Change(
+        "accounts.sign_in.provider", 'if config.get("issuer") != issuer:', "if False:"
+    ),
+    "issuer in the key of a connection": Change(
+        "accounts.services.connections",
+        "return SocialAccount.objects.filter(provider=issuer)",
+        "return SocialAccount.objects.all()",
+    ),
+    "subject of userinfo": Change(
+        "accounts.sign_in.provider", 'if found.get("sub") != claims["sub"]:', "if False:"
+    ),
+    "own pages after the provider": Change(
+        "accounts.views.provider", 'return url if url and is_own_page(url, request) else ""', "return url"
+    ),
+    "time of the proof": Change("accounts.views.provider", "if not done.is_fresh_proof:", "if False:"),
+    "person of the proof": Change(
+        "accounts.views.provider", "if connections.account_of(done.identity) != user:", "if False:"
+    ),
+    "sign-ins that prove nothing": Change(
+        "accounts.sign_in.step_up",
+        'each["method"] != BY_PROVIDER or each.get("reauthenticated")',
+        "True",
+    ),
+    "proof before a second factor": Change(
+        "accounts.sign_in.step_up",
+        "return can and not proved_recently(request)",
+        "return False",
+    ),
+    "one account for a person at the provider": Change(
+        "accounts.services.connections",
+        "        _insert(user, identity)\n",
+        "        account_of(identity) and _rows(identity.issuer).update(user=user)\n",
+    ),
+    "browser of the mailed link": Change(
+        "accounts.services.connections", "user is not None and sealed == key and", "user is not None and"
     ),
 }
 

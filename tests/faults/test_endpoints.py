@@ -181,7 +181,7 @@ def test_no_connection_is_made_to_an_address_that_is_not_public(
         ALLOW_LOCAL_DESTINATIONS="",
         FAULT_NAMES=json.dumps(names),
         FAULT_CONNECTS=str(connects),
-        FAULT_CONSTANTS=json.dumps({"common.http.lookups:TTL": 0}),
+        FAULT_CONSTANTS=json.dumps({"common.http.addresses:TTL": 0}),
     )
     wait_for_attempts(len(hosts), timeout=30)
     published_again = Delivery.objects.get(webhook=webhooks["rebinds.test"])
@@ -208,7 +208,7 @@ def test_name_that_comes_to_lead_inside_is_judged_at_the_next_look_up(
     processes.deliver(
         FAULT_NAMES=json.dumps({"changes.test": {"answers": [["127.0.0.1"], ["10.0.0.1"]]}}),
         FAULT_CONNECTS=str(connects),
-        FAULT_CONSTANTS=json.dumps({"common.http.lookups:TTL": 0}),
+        FAULT_CONSTANTS=json.dumps({"common.http.addresses:TTL": 0}),
     )
     publish(sandbox)
     wait_for_attempts(1, timeout=30)

@@ -16,8 +16,7 @@ from PIL import Image
 
 from accounts.models import Business, User
 from accounts.services.developer_tokens import create_developer_token
-from appapi.enums import ExportResource, ExportStatus
-from appapi.models import Export
+from appapi.models import Export, ExportResource, ExportStatus
 from appapi.services.exports import PUT_OFF, request_export
 from installations.models import Installation
 from tests import factories

@@ -9,7 +9,7 @@ import requests
 from accounts.models import Business, User
 from installations.models import Installation
 from marketplace.models import App
-from marketplace.services import transfers
+from marketplace.services import members
 from tests import factories
 from tests.faults.deliveries import all_delivered, ids, wait_for_web
 from tests.faults.load import CUSTOMERS, load
@@ -47,8 +47,8 @@ def test_transfer_under_load_fails_nothing(
         owners = [dana, sam]
         for _ in range(TRANSFERS):
             owner, other = owners
-            transfers.offer(app=app, by=owner, email=other.email)
-            transfers.accept_transfer(app=app, by=other)
+            members.offer_transfer(app=app, by=owner, email=other.email)
+            members.accept_transfer(app=app, by=other)
             for _ in range(CALLS):
                 answers[requests.get(f"{url}/app-api/products", headers=token, timeout=10).status_code] += 1
             owners.reverse()

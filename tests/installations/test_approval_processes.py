@@ -33,7 +33,7 @@ WORKER = """
 import time
 import django
 django.setup()
-from config.demo.background import Background
+from config.demo.processes import Background
 Background().start()
 while True:
     time.sleep(1)

@@ -9,7 +9,7 @@ import pytest
 import time_machine
 
 from accounts.models import User
-from installations import code_replay
+from installations.services import authorization
 from marketplace.models import App
 from tests.installations.oauth_client import call, code_for, exchange
 
@@ -31,7 +31,7 @@ def test_only_the_clock_decides_while_redis_is_down(
         clock.shift(timedelta(seconds=seconds))
         assert exchange(listed, code).json()["error"] == "invalid_grant"
         assert call(token).status_code == status
-    said = [each for each in caplog.records if each.name == code_replay.__name__]
+    said = [each for each in caplog.records if each.name == authorization.__name__]
     assert said
     assert all(each.levelno == logging.WARNING and each.exc_info for each in said)
 
@@ -43,9 +43,9 @@ def test_use_that_was_never_counted_hides_no_other(listed: App, mira: User, sett
     token = exchange(listed, code).json()["access_token"]
     there = settings.CACHES
     settings.CACHES = AWAY
-    with code_replay.use_of(code):
+    with authorization.code_use(code):
         settings.CACHES = there
-    with code_replay.use_of(code):
+    with authorization.code_use(code):
         assert exchange(listed, code).json()["error"] == "invalid_grant"
     assert call(token).status_code == 200
 
@@ -54,8 +54,8 @@ def test_use_that_meets_the_last_of_others_ends_nothing(listed: App, mira: User)
     code = code_for(mira, listed)
     token = exchange(listed, code).json()["access_token"]
     with ExitStack() as later:
-        with code_replay.use_of(code) as earlier:
-            later.enter_context(code_replay.use_of(code))
+        with authorization.code_use(code) as earlier:
+            later.enter_context(authorization.code_use(code))
             assert not earlier.is_alone()
         assert exchange(listed, code).json()["error"] == "invalid_grant"
     assert call(token).status_code == 200

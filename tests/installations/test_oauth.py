@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.enums import Role
 from accounts.models import Business, User
 from accounts.services.staff import STAFF
-from installations import code_replay, services
+from installations import services
 from installations.enums import HistoryKind
 from installations.models import Grant, Installation
 from installations.queries import MAY_REVIEW
@@ -853,7 +853,7 @@ def test_statements_of_an_exchange(listed: App, mira: User) -> None:
 def test_use_that_meets_another_one_ends_nothing(listed: App, mira: User) -> None:
     code = code_for(mira, listed)
     token = exchange(listed, code).json()["access_token"]
-    with code_replay.use_of(code):
+    with authorization.code_use(code):
         assert exchange(listed, code).json()["error"] == "invalid_grant"
     assert call(token).status_code == 200
     exchange(listed, code)
@@ -870,7 +870,7 @@ def test_company_spares_the_token_for_ten_seconds(listed: App, mira: User, secon
         code = code_for(mira, listed)
         token = exchange(listed, code).json()["access_token"]
         clock.shift(seconds)
-        with code_replay.use_of(code):
+        with authorization.code_use(code):
             assert exchange(listed, code).json()["error"] == "invalid_grant"
         assert call(token).status_code == status
 

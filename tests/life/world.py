@@ -20,7 +20,7 @@ from django.test import Client, TestCase, override_settings
 
 from accounts.models import Business, User
 from accounts.services.developer_tokens import create_developer_token
-from common.web.limits import rate_limits
+from common.web import limits
 from installations.tasks import follow_approvals
 from tests import factories
 from tests.developers.review.reviewing import JUDGED
@@ -93,7 +93,7 @@ class World:
         caches = {"default": settings.CACHES["default"] | {"KEY_PREFIX": uuid4().hex}}
         self._caches = override_settings(CACHES=caches)
         self._caches.enable()
-        rate_limits.counter.cache_clear()
+        limits.counter.cache_clear()
 
     def wait(self, time: timedelta) -> None:
         self.now += time

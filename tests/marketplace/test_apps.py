@@ -325,6 +325,8 @@ def test_update_of_a_deleted_app_is_not_found(dana: User) -> None:
         {"long_description": "More."},
         {"support_url": "help@example.com"},
         {"privacy_url": "https://example.com/privacy"},
+        {"data_countries": ["DE"]},
+        {"data_processors": "Mailer Ltd."},
     ],
 )
 def test_update_of_an_approved_app_makes_it_a_draft(

@@ -39,6 +39,9 @@ def test_every_frozen_field_is_compared(app: App, dana: User) -> None:
             "long_description": "More.",
             "support_url": "help@example.com",
             "privacy_url": "https://example.com/privacy",
+            "data_countries": ["JP", "DE"],
+            "data_retention_days": 0,
+            "data_processors": "Mailer Ltd.",
         },
     )
     found = differences(version, other)
@@ -49,6 +52,8 @@ def test_every_frozen_field_is_compared(app: App, dana: User) -> None:
     assert told["icon"] == ("Icon", (), (f"/media/pictures/{other.icon_id}",))
     assert told["screenshot_ids"][0] == "Screenshots"
     assert told["alt_texts"] == ("Screenshot descriptions", (), ("The dashboard.",))
+    assert told["data_countries"] == ("Countries of the data", (), ("Germany", "Japan"))
+    assert told["data_retention_days"] == ("Time that data is kept", (), ("0 days",))
     assert told["support_url"] == ("Support", (), ("mailto:help@example.com",))
 
 

@@ -7,11 +7,10 @@ import pytest
 
 from accounts.models import User
 from common.errors import Conflict, NotAllowed, NotFound
-from extensions.services.manifests import save_manifest
-from extensions.services.versions import restore_version
+from extensions.services.manifests import restore_version, save_manifest
 from marketplace.enums import AppRole
 from marketplace.models import App
-from marketplace.services import releases, reviews, transfers
+from marketplace.services import members, releases, reviews
 from marketplace.services.apps import rotate_client_secret
 from marketplace.services.members import MEMBERS
 from marketplace.signals import developer_left
@@ -31,8 +30,8 @@ def kim(db: None) -> User:
 
 def test_owner_by_a_transfer_is_listed_since_then(app: App, dana: User, sam: User) -> None:
     factories.member(app, sam)
-    transfers.offer(app=app, by=dana, email=sam.email, now=NOW)
-    changed = transfers.accept_transfer(app=app, by=sam, now=NOW + HOUR)
+    members.offer_transfer(app=app, by=dana, email=sam.email, now=NOW)
+    changed = members.accept_transfer(app=app, by=sam, now=NOW + HOUR)
     found = {each.email: (each.role, each.since) for each in MEMBERS.people_of(changed, NOW + HOUR)}
     assert found == {sam.email: ("OWNER", NOW + HOUR), dana.email: ("DEVELOPER", NOW + HOUR)}
 
@@ -59,7 +58,7 @@ def test_strangers_find_no_members(app: App, dana: User, sam: User) -> None:
     for act in (
         lambda: MEMBERS.invite(app, by=sam, email="new@example.com", role="VIEWER"),
         lambda: MEMBERS.remove(app, by=sam, member_id=dana.pk),
-        lambda: transfers.offer(app=app, by=sam, email=sam.email),
+        lambda: members.offer_transfer(app=app, by=sam, email=sam.email),
     ):
         with pytest.raises(NotFound, match="App not found"):
             act()
@@ -67,21 +66,21 @@ def test_strangers_find_no_members(app: App, dana: User, sam: User) -> None:
 
 def test_new_role_ends_an_offer(app: App, dana: User, sam: User) -> None:
     row = factories.member(app, sam)
-    transfers.offer(app=app, by=dana, email=sam.email, now=NOW)
+    members.offer_transfer(app=app, by=dana, email=sam.email, now=NOW)
     MEMBERS.change_role(app, by=dana, member_id=row.pk, role="DEVELOPER")
-    assert transfers.offer_of(app, NOW) == row
+    assert members.transfer_offer_of(app, NOW) == row
     MEMBERS.change_role(app, by=dana, member_id=row.pk, role="VIEWER")
-    assert transfers.offer_of(app, NOW) is None
+    assert members.transfer_offer_of(app, NOW) is None
     with pytest.raises(Conflict):
-        transfers.accept_transfer(app=app, by=sam, now=NOW)
+        members.accept_transfer(app=app, by=sam, now=NOW)
 
 
 def test_only_the_owner_offers_the_app(app: App, sam: User, kim: User) -> None:
     factories.member(app, kim)
     factories.member(app, sam)
     acts: list[Any] = [
-        lambda: transfers.offer(app=app, by=sam, email=kim.email),
-        lambda: transfers.withdraw_offer(app=app, by=sam),
+        lambda: members.offer_transfer(app=app, by=sam, email=kim.email),
+        lambda: members.withdraw_transfer_offer(app=app, by=sam),
     ]
     for act in acts:
         with pytest.raises(NotAllowed):

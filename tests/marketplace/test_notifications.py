@@ -11,7 +11,7 @@ from accounts.services.sender import send_due
 from marketplace import tasks
 from marketplace.models import App, Submission
 from marketplace.services import reviews
-from marketplace.services.notifications import decision_letter, notes_of
+from marketplace.services.review_messages import decision_letter, notes_of
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("tasks_run_at_once")]

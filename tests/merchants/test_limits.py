@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Business, User
-from common.web.limits import person_limits
+from common.web import limits
 from stores.models import Product
 from tests import factories
 from tests.clients import api_of
@@ -27,8 +27,8 @@ def browser(mira: User, shop: Business) -> Client:
 def test_form_beyond_the_limit_is_kept_for_its_page(
     browser: Client, shop: Business, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
 ) -> None:
-    assert person_limits.REQUESTS == 600
-    monkeypatch.setattr(person_limits, "REQUESTS", 1)
+    assert limits.PERSON_REQUESTS == 600
+    monkeypatch.setattr(limits, "PERSON_REQUESTS", 1)
     assert send(browser, form_at(browser, ADD), name="Rye Bread", price="6.90").status_code == 302
     refused = send(browser, form_at(browser, ADD), name="Bun", price="1")
     assert (refused.status_code, refused.headers["Content-Type"]) == (429, "text/html; charset=utf-8")
@@ -48,7 +48,7 @@ def test_portal_api_and_dashboard_count_together_and_for_one_person(
     monkeypatch: pytest.MonkeyPatch,
     stopped_clock: None,
 ) -> None:
-    monkeypatch.setattr(person_limits, "REQUESTS", 2)
+    monkeypatch.setattr(limits, "PERSON_REQUESTS", 2)
     api = api_of(dana)
     assert api("get", "/developer/apps").status_code == 200
     sandbox = signed_in(dana)
@@ -61,7 +61,7 @@ def test_portal_api_and_dashboard_count_together_and_for_one_person(
 def test_what_changes_many_rows_counts_once(
     browser: Client, shop: Business, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
 ) -> None:
-    monkeypatch.setattr(person_limits, "REQUESTS", 1)
+    monkeypatch.setattr(limits, "PERSON_REQUESTS", 1)
     orders = [factories.order(shop) for _ in range(3)]
     sent = {"order": [str(each.pk) for each in orders], "status": "CONFIRMED"}
     assert browser.post("/merchant/orders/move/", sent, headers=HTML).status_code == 302

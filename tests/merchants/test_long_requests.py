@@ -11,7 +11,7 @@ from django.db import connections
 from django.test import Client, TestCase
 
 from accounts.models import User
-from common.web.own_pages import LONGEST, is_own_page
+from common.web.requests import LONGEST, is_own_page
 from marketplace.models import App
 from merchants.consent.views import KEPT_FROM, KEPT_REQUESTS
 from tests import factories

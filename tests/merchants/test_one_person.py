@@ -10,8 +10,7 @@ from django.test import Client
 from accounts.models import Business, User
 from common.mails.letters import letter
 from installations.models import Installation
-from stores.copies import Words
-from stores.customers import complete_keys
+from stores.customers import Words, complete_keys
 from stores.models import CustomerErasure, Order, Review
 from stores.services.customer_erasure import SWEPT_AFTER, sweep
 from tests import factories

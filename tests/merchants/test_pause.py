@@ -15,7 +15,7 @@ from accounts.models import Business, User
 from common.errors import NotAllowed
 from extensions.enums import ExtensionType
 from extensions.models import HookCall
-from extensions.services.placements import add_block
+from extensions.services.extension_states import add_block
 from installations import services
 from installations.models import Installation
 from stores.models import SitePage

@@ -1,9 +1,14 @@
 """Session tokens that the platform's key signs, read by PyJWT, which knows nothing but the address of the keys (contract, section 20)."""
 
 import base64
+import itertools
+import subprocess
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import extension_platform_sdk
 import jwt
 import pytest
 import requests
@@ -16,11 +21,15 @@ from django.test import Client
 from accounts.models import Business, User
 from common.db.fields import decrypt
 from config.env.keys import session_token_keys
+from extensions.session_tokens import storefront_tokens
 from installations.models import Installation, SigningKey
 from marketplace.models import App
 from tests.clients import api_of
 from tests.merchants.pages import installed, listed_app, page_of
 from tests.pages import signed_in
+from tests.sdk.node_tools import MODULES, needs_module
+from tests.storefront.shopping import STORES_HOST
+from tests.waiting import wait_until
 
 SPEC = "Contract 20 One key for who is looking"
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -130,6 +139,112 @@ def test_no_token_is_refused_while_keys_change(
         tokens.append(token_of(browser, stars))
         for token in tokens[-2:]:  # of a minute ago at most
             assert read(token, live_server, stars.app)["sub"]
+
+
+JOSE = """
+import { createInterface } from "node:readline";
+import { createRemoteJWKSet, jwtVerify } from "jose";
+
+const [address, audience, cacheMaxAge] = process.argv.slice(1);
+const keys = createRemoteJWKSet(new URL(address), { cacheMaxAge: Number(cacheMaxAge), cooldownDuration: 0 });
+for await (const token of createInterface({ input: process.stdin })) {
+  const options = { algorithms: ["EdDSA"], audience };
+  console.log(await jwtVerify(token, keys, options).then(() => "good", (error) => error.code));
+}
+"""
+CACHE = 0.3  # seconds, for the five minutes of max-age: time runs a thousand times as fast here
+
+
+@pytest.mark.long
+@pytest.mark.timed
+@needs_module("jose")
+@pytest.mark.spec(SPEC, "PyJWT and jose verify by the address of the keys alone; 0 refused while keys change")
+def test_keys_change_three_times_under_load(
+    live_server: Any, stars: Installation, shop: Business, settings: Any
+) -> None:
+    """By the order that the guide for operators has. Whatever is verified was signed at that moment."""
+    settings.AUTH_RATE_LIMITS = False
+    seeds = [new_key().private_bytes_raw() for _ in range(4)]
+    settings.SESSION_TOKEN_KEYS = seeds[:1]
+    address = f"{live_server.url}/.well-known/jwks.json"
+    audience = f"{stars.app.client_id}/storefront"
+    query = f"{live_server.url}/store/{shop.slug}/session-tokens/?app={stars.app.slug}"
+    client = jwt.PyJWKClient(address, lifespan=CACHE)  # type: ignore[arg-type]
+    command = ["node", "--input-type=module", "-e", JOSE, address, audience, str(CACHE * 1000)]
+    tokens: list[str] = []
+    refused: list[object] = []
+    rounds = [0, 0, 0]
+    ended, one_at_a_time = threading.Event(), threading.Lock()
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd=MODULES.parent
+    ) as jose:
+        assert jose.stdin
+        assert jose.stdout
+
+        def judge(token: str) -> None:
+            try:
+                key = client.get_signing_key_from_jwt(token)
+                jwt.decode(token, key, algorithms=["EdDSA"], audience=audience)
+            except jwt.PyJWTError as error:
+                refused.append(error)
+            with one_at_a_time:
+                print(token, file=jose.stdin)
+                if (said := jose.stdout.readline().strip()) != "good":
+                    refused.append(said)
+
+        def shop_around(number: int) -> None:
+            with requests.Session() as session:
+                session.headers["Host"] = STORES_HOST
+                while not ended.is_set():
+                    token = session.get(query, timeout=10).json()["tokens"][stars.app.slug]
+                    judge(token)
+                    tokens.append(token)
+                    rounds[number] += 1
+
+        def settle() -> None:
+            """Caches have ended, and no token from before is under way: a minute, or an hour, of the real time."""
+            before = list(rounds)
+            time.sleep(2 * CACHE)
+            wait_until(lambda: all(now >= then + 2 for now, then in zip(rounds, before, strict=True)))
+
+        with ThreadPoolExecutor(3) as pool:
+            running = [pool.submit(shop_around, number) for number in range(3)]
+            try:
+                for old, new in itertools.pairwise(seeds):
+                    for keys in ([old, new], [new, old], [new]):
+                        settings.SESSION_TOKEN_KEYS = keys
+                        settle()
+            finally:
+                ended.set()
+            for each in running:
+                each.result()
+        jose.stdin.close()
+    assert refused == []
+    assert len({jwt.get_unverified_header(token)["kid"] for token in tokens}) == 4
+    assert len(tokens) > 50
+
+
+@pytest.mark.spec(SPEC, "A token made with the webhook secret is refused for an app with EdDSA")
+@pytest.mark.parametrize("read_by", ["read_session_token", "read_storefront_token"])
+def test_sdk_reads_with_the_address_of_the_keys_alone(
+    live_server: Any, browser: Client, stars: Installation, shop: Business, settings: Any, read_by: str
+) -> None:
+    settings.BASE_URL = live_server.url
+    extension_platform_sdk.platform_keys.keys_of.cache_clear()  # of an earlier test
+    given = {"client_id": stars.app.client_id, "base_url": live_server.url}
+    read_token = getattr(extension_platform_sdk, read_by)
+    is_block = read_by == "read_storefront_token"
+    token = (
+        storefront_tokens(shop, [stars.app.slug])[stars.app.slug] if is_block else token_of(browser, stars)
+    )
+    session = read_token(token, **given)
+    assert (session.business_id, session.installation_id) == (str(shop.pk), str(stars.pk))
+    claims = jwt.decode(token, options={"verify_signature": False})
+    forged = jwt.encode(claims, stars.webhook_secret, algorithm="HS256")
+    with pytest.raises(extension_platform_sdk.InvalidSession, match="EdDSA"):
+        read_token(forged, **given)
+    with pytest.raises(extension_platform_sdk.InvalidSession, match="another app"):
+        read_token(token, client_id="other", base_url=live_server.url)
 
 
 @pytest.mark.spec(SPEC, "Unset: one is made at the first start and kept encrypted")

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from stores.models import SitePage, StorePicture
-from stores.sandbox import fill_store
+from stores.samples.store import fill_store
 from stores.services.catalogue import pictures
 from stores.services.pages import create_page, editable, update_page
 from tests import factories

@@ -12,10 +12,10 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.enums import Frequency, StoreNotice, StoreRole
-from accounts.mail_choices import choose_frequencies, choose_mails
 from accounts.models import Business, Staff, User
 from accounts.services import deletion
 from accounts.services.confirmation import confirm, is_confirmed
+from accounts.services.outbox import choose_frequencies, choose_mails
 from accounts.services.sender import send_due
 from accounts.services.staff import STAFF
 from common.errors import NotAllowed

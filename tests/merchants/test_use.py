@@ -14,7 +14,7 @@ from accounts.models import Business, User
 from activity import log
 from activity.models import StoreScopeUse
 from activity.services.retention import remove_old
-from activity.use_in_stores import recorded_since
+from activity.use import recorded_since
 from developers.review.risks import risks_of
 from installations.models import Installation
 from marketplace.models import App

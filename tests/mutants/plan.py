@@ -31,7 +31,7 @@ FARTHER: Final = 0.03  # seconds that a test may be quicker by, for each folder 
 # What is changed, and the tests that may notice it, the nearest first.
 TARGETS: Final = {
     "installations": "installations appapi merchants developers developers/api/releases webhooks webhooks/engine accounts activity/test_log.py test_same_rules.py",
-    "extensions/reach_requests.py": "extensions merchants",
+    "extensions/in_store/capabilities.py": "extensions merchants",
     "extensions/hooks": "extensions stores storefront merchants developers appapi sdk streams installations developers/api/releases developers/docs/test_openapi.py config/test_watched.py",
     "webhooks/services/erasure.py": "webhooks merchants developers/portal activity config/test_service_levels.py",
     "stores/services/payments.py": "stores storefront appapi merchants extensions/hooks config/test_waiting_for_strangers.py",

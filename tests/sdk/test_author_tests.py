@@ -24,7 +24,7 @@ from extension_platform_sdk.cli import new, project
 
 from accounts.models import Business, User
 from accounts.services.developer_tokens import create_developer_token
-from conformance.services.disposal import remove_ended
+from conformance.services.runs import remove_ended
 from developers.sdks import packages
 from installations.models import Installation
 from marketplace.models import App

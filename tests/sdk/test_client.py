@@ -106,6 +106,9 @@ def test_calls(server: Server, client: AppClient) -> None:
     client.create_webhook("https://app.example/w", ("order.created",), "Orders")
     client.webhook("w")
     client.update_webhook("w", is_active=False)
+    client.create_webhook("https://app.example/w", ["order.created"], filter={"changed": ["price"]})
+    client.update_webhook("w", filter={"any": [{"field": "stock", "op": "exists"}]})
+    client.update_webhook("w", filter=None)
     client.delete_webhook("w")
     client.test_webhook("w")
     webhook = {"url": "https://app.example/w", "events": ["order.created"]}
@@ -119,6 +122,9 @@ def test_calls(server: Server, client: AppClient) -> None:
         ("POST /webhooks", webhook | {"description": "Orders"}),
         ("GET /webhooks/w", None),
         ("PATCH /webhooks/w", {"isActive": False}),
+        ("POST /webhooks", webhook | {"filter": {"changed": ["price"]}}),
+        ("PATCH /webhooks/w", {"filter": {"any": [{"field": "stock", "op": "exists"}]}}),
+        ("PATCH /webhooks/w", {"filter": None}),
         ("DELETE /webhooks/w", None),
         ("POST /webhooks/w/test", None),
     ]

@@ -91,6 +91,9 @@ def work() -> Order:
     client.products(color="red")  # mistake: no such filter
     client.create_webhook("https://app.example.com", ["order.created"])
     client.create_webhook("https://app.example.com", ["orders"])  # mistake: no such event
+    client.update_webhook("1", filter={"all": [{"field": "amount", "op": "in", "value": [1, "2", True]}]})
+    client.update_webhook("1", filter={"all": [{"field": "amount", "op": "like", "value": 1}]})  # mistake: no such op
+    client.update_webhook("1", filter=None)
     order = client.create_order(items=[{"productId": "1", "quantity": 1}], customer={"name": "Kim"})
     client.create_order(items=[{"product": "1", "quantity": 1}], customer={"name": "Kim"})  # mistake: another name
     client.settle_payment(order["id"], "PAID")  # mistake: no such status

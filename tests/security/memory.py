@@ -36,7 +36,7 @@ def registered(token: bytes, size: int, before: bytes = b"", after: bytes = b"")
 def app_form(body: bytes) -> None:
     from django.test import RequestFactory
 
-    from developers.api.parsers import PictureFormParser
+    from developers.api.views.apps import PictureFormParser
 
     kind = "multipart/form-data; boundary=" + ("a" if body.startswith(b"--a") else "boundary")
     request = RequestFactory().patch("/", body, content_type=kind)
@@ -55,14 +55,14 @@ def page_form(body: bytes) -> None:
 
 
 def device_form(body: bytes) -> None:
-    from common.rest.parsers import FormParser
+    from common.rest.bodies import FormParser
 
     FormParser().parse(BytesIO(body))
 
 
 def json_body(body: bytes) -> None:
     from appapi.serializers import OrderBody
-    from common.rest.parsers import JsonParser
+    from common.rest.bodies import JsonParser
 
     checked = OrderBody(data=JsonParser().parse(BytesIO(body)), context={"currency": "EUR"})
     checked.is_valid()

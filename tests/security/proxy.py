@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from common.web.middleware.chunked_bodies import Environ, Start
+from common.web.middleware.bodies import Environ, Start
 from config.wsgi import application as product
 
 PREFIX = "/by-proxy/"

@@ -9,7 +9,7 @@ import trustme
 from waitress.server import create_server
 
 from accounts.models import Business
-from common.web.middleware.chunked_bodies import Application
+from common.web.middleware.bodies import Application
 from tests.faults.processes import Processes
 from tests.ports import free_port
 from tests.security.proxy import application

@@ -26,7 +26,7 @@ from accounts.services.staff import STAFF
 from accounts.sign_in import tokens
 from accounts.tasks import send_mails
 from common import lengths, places
-from common.web.limits import person_limits
+from common.web import limits as rate_limits
 from developers import limits
 from extensions.services.extension_states import limit_discount
 from installations.models import Installation
@@ -494,7 +494,7 @@ def test_app_is_submitted_under_the_address_of_another(dana: User, app: App, set
 def test_developer_calls_without_end(
     dana: User, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
 ) -> None:
-    monkeypatch.setattr(person_limits, "REQUESTS", 3)
+    monkeypatch.setattr(rate_limits, "PERSON_REQUESTS", 3)
     api = developer(dana)
     assert [api.get("/developer/apps").status_code for _ in range(4)] == [200, 200, 200, 429]
 
@@ -503,7 +503,7 @@ def test_developer_calls_without_end(
 def test_merchant_sends_forms_without_end(
     mira: User, shop: Business, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
 ) -> None:
-    monkeypatch.setattr(person_limits, "REQUESTS", 1)
+    monkeypatch.setattr(rate_limits, "PERSON_REQUESTS", 1)
     browser = signed_in(mira)
     form = form_at(browser, "/merchant/products/add/")
     assert send(browser, form, name="Rye Bread", price="6.90").status_code == 302

@@ -14,7 +14,7 @@ from django.test import Client
 
 from common.files import pictures
 from common.text.nesting import MAX_VALUES
-from common.web.middleware.form_bodies import FORM, MAX_ESCAPES
+from common.web.middleware.bodies import FORM, MAX_ESCAPES
 from stores.services.catalogue.pictures import decode
 from tests.pictures import upload
 from tests.security.memory import CASES, FREE

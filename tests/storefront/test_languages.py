@@ -12,7 +12,7 @@ from django.utils import timezone, translation
 from accounts.models import Business, User
 from accounts.services.sender import send_due as send_mails
 from common.languages import language_of
-from common.mails.parts import one_line
+from common.mails.letters import one_line
 from common.money import display
 from stores.addresses import order_key
 from stores.enums import OrderChangeKind

@@ -11,9 +11,8 @@ from accounts.models import Mail
 from accounts.services.sender import send_due
 from stores.addresses import store_origin
 from stores.enums import Accent
-from stores.letterhead import ACCENTS
 from stores.models import Order, WaitingMail
-from stores.services.order_mails import take_over_waiting
+from stores.services.order_mails import ACCENTS, take_over_waiting
 from stores.services.orders import change_order_status
 from tests import factories
 from tests.mail_server import mail_server

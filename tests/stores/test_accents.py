@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stores.enums import Accent
-from stores.letterhead import ACCENTS
+from stores.services.order_mails import ACCENTS
 
 CSS = (Path(__file__).parents[2] / "static/css/accents.css").read_text()
 SURFACES = ("#ffffff", "#161a21")  # --surface of tokens.css, light and dark

@@ -10,8 +10,8 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import Business, Mail, User
-from accounts.services import confirmation, passwords
-from accounts.services.security_mails import mail_security_change
+from accounts.services import confirmation, profile
+from accounts.services.outbox import mail_security_change
 from accounts.services.sender import send_due
 from accounts.services.staff import STAFF
 from accounts.tasks import send_mails
@@ -63,7 +63,7 @@ def test_every_other_mail_arrives(server: MailServer, three: list[Business]) -> 
 
 def password_reset(store: Business, address: str) -> None:
     User.objects.filter(pk=store.owner_id).update(email=address)
-    passwords.mail_reset(email=address)
+    profile.mail_reset(email=address)
 
 
 def account_exists(store: Business, address: str) -> None:

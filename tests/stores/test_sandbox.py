@@ -9,7 +9,7 @@ from accounts.models import Business
 from accounts.signals import business_created
 from stores.enums import OrderStatus
 from stores.models import Order, OrderItem, Product, Review, SitePage, StoreTotals
-from stores.sandbox import fill_store
+from stores.samples.store import fill_store
 from stores.serializers import order_payload
 from stores.services.orders import change_order_status
 from stores.services.pages import clean_html
@@ -167,4 +167,7 @@ def test_no_other_module_makes_up_orders():
     ]
     texts = {each: (ROOT / each).read_text() for each in product}
     makers = {each for each, text in texts.items() if "stores.models" in text and MAKES.search(text)}
-    assert makers == {"stores/sandbox.py", "stores/services/checkout.py"}  # the latter for shoppers and apps
+    assert makers == {
+        "stores/samples/store.py",
+        "stores/services/checkout.py",
+    }  # the latter for shoppers and apps

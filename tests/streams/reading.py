@@ -8,8 +8,8 @@ from django.core.management import call_command
 from django.db.models import Max
 
 from tests.webhooks.helpers import wait_until
+from webhooks.feed import current_horizon
 from webhooks.models import Event
-from webhooks.positions import current_horizon
 
 
 def ids(events: list[dict[str, Any]]) -> list[str]:

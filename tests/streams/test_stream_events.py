@@ -19,8 +19,7 @@ from common.errors import Conflict
 from common.ids import id_at
 from installations.models import Installation
 from streams.models import Stream
-from streams.queries import progress
-from streams.services.batches import write_next
+from streams.services.batches import progress, write_next
 from streams.targets import InFolder
 from tests import factories
 from tests.object_storage import BUCKET, CREDENTIALS, ObjectServer

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tools.contract_changes import FOLDER, allowed, breaking, newest
+from tools.contract_changes import DECIDED, FOLDER, allowed, breaking, newest, refused
 
 Document = dict[str, Any]
 Change = Callable[[Document], Any]
@@ -170,3 +170,36 @@ def test_line_says_where_and_what() -> None:
 )
 def test_version_says_whether_the_contract_may_break(version: str, released: str, may_break: bool) -> None:
     assert allowed(version, released) == may_break
+
+
+GONE = "GET /app-api/reviews/stats: removed"
+HEAD = "GET /app-api/products: 200: header X-Request-Id removed"
+
+
+@pytest.mark.spec(
+    "Contract 18 Contract 1.0", "Fields, calls and headers are only added; what goes is marked before"
+)
+@pytest.mark.parametrize(
+    ("version", "released", "found", "expected"),
+    [
+        ("0.2.0", "v0.2.0", [GONE], [GONE]),  # nothing was decided
+        ("1.0.0", "v0.2.0", [GONE], [GONE]),  # a new number alone breaks nothing
+        ("1.0.0", "v0.2.0", [min(DECIDED)], []),
+        ("0.2.1", "v0.2.0", [min(DECIDED)], [min(DECIDED)]),  # a number that announces nothing
+        ("1.4.0", "v1.3.0", [HEAD], [HEAD]),
+        ("2.0.0", "v1.3.0", [HEAD], [HEAD]),
+    ],
+)
+def test_change_needs_a_decision_and_a_number(
+    version: str, released: str, found: list[str], expected: list[str]
+) -> None:
+    assert refused(CONTRACT, found, version, released) == expected
+
+
+def test_operation_of_1_x_goes_only_after_it_was_deprecated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.contract_changes.DECIDED", {GONE})
+    marked = deepcopy(CONTRACT)
+    operation(marked, "/app-api/reviews/stats")["deprecated"] = True
+    assert refused(CONTRACT, [GONE], "2.0.0", "v1.9.0") == [GONE]
+    assert refused(marked, [GONE], "2.0.0", "v1.9.0") == []
+    assert refused(marked, [GONE], "1.10.0", "v1.9.0") == [GONE]

@@ -155,3 +155,14 @@ def test_sentence_of_more_than_30_words_is_found_with_its_line(root: Path, name:
 def test_lists_tables_code_and_headings_are_no_long_sentences(root: Path) -> None:
     assert not list(prose.check(write(root, "docs/a.md", LISTED + NOT_READ)))
     assert not list(prose.check(write(root, "docs/decisions/a.md", LONG)))
+
+
+def test_platforms_name_is_found_where_the_operators_would_be_wrong(root: Path) -> None:
+    name = "Extension Platform"
+    write(root, "templates/a.html", f"<p>\n{name}</p>")
+    write(root, "app/a.py", 'x = "extension  platform"\n')
+    write(root, "docs/a.md", "The `extension-platform` command, `extension_platform_x`.\n")
+    write(root, "README.md", name)
+    write(root, "config/env/brand.py", f'NAME = "{name}"\n')
+    found = sorted(each.partition(": ")[0] for each in prose.named(prose.readable()))
+    assert found == ["app/a.py:1", "templates/a.html:2"]

@@ -18,8 +18,8 @@ from webhooks.engine import claims
 from webhooks.engine.claims import Claim
 from webhooks.engine.dispatcher import Dispatcher
 from webhooks.enums import ErasureState, Pace
+from webhooks.feed import current_horizon
 from webhooks.models import Delivery, DispatcherSlot, Endpoint, Erasure, Event, Webhook
-from webhooks.positions import current_horizon
 from webhooks.services.publishing import publish as publish_event
 
 

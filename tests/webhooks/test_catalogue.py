@@ -28,9 +28,9 @@ from webhooks.services.sandbox import samples
 
 CONTRACT_FIELDS = {
     "order.created": "orderId orderNumber amount deliveryFee deliveryMethod paymentMethod isGuest createdAt",
-    "order.status_changed": "orderId orderNumber previousStatus status changedAt",
-    "order.delivered": "orderId orderNumber previousStatus status changedAt",
-    "order.cancelled": "orderId orderNumber previousStatus status changedAt",
+    "order.status_changed": "orderId orderNumber previousStatus status changedAt changedFields",
+    "order.delivered": "orderId orderNumber previousStatus status changedAt changedFields",
+    "order.cancelled": "orderId orderNumber previousStatus status changedAt changedFields",
     "payment.completed": "orderId orderNumber invoiceId amount paymentMethod status occurredAt",
     "payment.expired": "orderId orderNumber invoiceId amount paymentMethod status occurredAt",
     "product.created": "id name description price category isAvailable imageUrl slug status stock createdAt updatedAt",

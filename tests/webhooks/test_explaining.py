@@ -17,8 +17,7 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from installations.models import HistoryEntry, Installation
-from installations.services.lifecycle import Terms, install, uninstall
-from installations.services.pause import pause, resume
+from installations.services.lifecycle import Terms, install, pause, resume, uninstall
 from marketplace.models import App
 from marketplace.services.reviews import reinstate, suspend
 from tests import factories
@@ -185,6 +184,17 @@ def cancelled(story: Story) -> None:
     story.change(4, is_active=False)
 
 
+def filtered(story: Story) -> None:
+    Webhook.objects.update(filter='{"all":[{"field":"amount","op":"gt","value":100}]}')
+    story.publish(3)
+
+
+def filtered_then(story: Story) -> None:
+    """The filter was another one, which no row keeps."""
+    filtered(story)
+    Webhook.objects.update(filter='{"all":[{"field":"amount","op":"gt","value":1}]}')
+
+
 def waiting(story: Story) -> None:
     story.publish(3)
 
@@ -203,6 +213,8 @@ def waiting(story: Story) -> None:
         (not_subscribed, Cause.NOT_SUBSCRIBED),
         (switched_off, Cause.SWITCHED_OFF),
         (off_then, Cause.NOT_LISTENING_THEN),
+        (filtered, Cause.FILTERED),
+        (filtered_then, Cause.NOT_LISTENING_THEN),
         (held_by_pause, Cause.HELD_PAUSED),
         (held_by_disabling, Cause.HELD_DISABLED),
         (cancelled, Cause.CANCELLED),

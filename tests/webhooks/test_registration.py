@@ -138,6 +138,7 @@ def test_record_of_a_fresh_webhook(installation: Installation, app: App) -> None
         "id": str(made.id),
         "url": URL,
         "events": ["order.created", "product.created"],
+        "filter": None,
         "description": None,
         "isActive": True,
         "isAppDefined": False,

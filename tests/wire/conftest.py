@@ -8,8 +8,8 @@ from django.test import Client, override_settings
 
 from accounts.models import Business, User
 from accounts.sign_in import tokens
-from appapi import limits
-from common.web.limits import person_limits
+from appapi import middleware
+from common.web import limits
 from developers import limits as developer_limits
 from installations.models import Installation
 from marketplace.models import App
@@ -23,8 +23,8 @@ from webhooks.models import Delivery
 
 @pytest.fixture
 def unlimited(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    monkeypatch.setattr(limits, "REQUESTS_A_MINUTE", 10**6)
-    monkeypatch.setattr(person_limits, "REQUESTS", 10**6)
+    monkeypatch.setattr(middleware, "REQUESTS_A_MINUTE", 10**6)
+    monkeypatch.setattr(limits, "PERSON_REQUESTS", 10**6)
     monkeypatch.setattr(developer_limits, "POLLS", 10**6)
     monkeypatch.setattr(developer_limits, "CHANGES", 10**6)
     settings.AUTH_RATE_LIMITS = False

@@ -175,6 +175,7 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
         ),
         "marketplace/": Subject(mary, {"slug": cast.bell.slug}),
         "media/": Subject(None, {"picture_id": Picture.objects.latest("id").pk}),
+        "media/platform/": Subject(None, {"name": "logo.png"}),
         "media/stores/": Subject(None, {"picture_id": ProductPicture.objects.latest("id").pk}),
         "admin/": Subject(rae, {"id": devi.pk, "app_label": "accounts", "url": "x", "content_type_id": 1, "object_id": 1}),
         **_admin(rae),
@@ -187,6 +188,7 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
             },
         ),
         "stores/media/": Subject(None, {"picture_id": Picture.objects.latest("id").pk}),
+        "stores/media/platform/": Subject(None, {"name": "logo.png"}),
         "stores/media/stores/": Subject(None, {"picture_id": ProductPicture.objects.latest("id").pk}),
     }  # fmt: skip
 

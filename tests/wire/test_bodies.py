@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Business
-from common.rest.parsers import MAX_BODY
+from common.rest.bodies import MAX_BODY
 from common.text.nesting import MAX_DEPTH
 from config.wsgi import application
 from installations.models import Installation

@@ -14,7 +14,7 @@ from activity import log
 from activity.models import ApiCall
 from common.errors import Conflict, default_code
 from common.web.middleware import zones
-from common.web.middleware.chunked_bodies import with_length
+from common.web.middleware.bodies import with_length
 from developers.docs.errors import CODES
 from installations.models import Installation
 from tests import factories
@@ -130,7 +130,7 @@ def test_crash_has_a_code(installation: Installation, monkeypatch: pytest.Monkey
     def crash(*arguments: Any, **options: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("appapi.views.business.settings_of", crash)
+    monkeypatch.setattr("appapi.views.store.settings_of", crash)
     api = client_of(installation)
     api.raise_request_exception = False
     assert code_of(api.get("/app-api/installation"), 500) == "internal_error"

@@ -17,12 +17,12 @@ from django.test import Client, override_settings
 from django.utils import timezone
 
 from accounts.models import Business, Session, User
-from accounts.services import create_reviewer, device_grants
-from common.web.forms import one_time
+from accounts.services import create_reviewer, developer_tokens
+from common.web.forms import pages
 from extensions.enums import ExtensionType
 from extensions.manifest.text import written
 from extensions.models import Manifest, Placement
-from extensions.services.placements import add_block
+from extensions.services.extension_states import add_block
 from installations.models import Installation
 from marketplace.enums import AppRole
 from marketplace.models import App, Membership, ReviewMessage, Submission
@@ -225,7 +225,7 @@ def world(dana: User, sam: User, mira: User, shop: Business, sandbox: Business, 
         "product": factories.product(shop, name="Bread", stock=5).pk, "installation": installation.pk, "page": page.pk,
         "block": placed.pk, "script": script.pk, "slug": own.slug, "app": app.pk, "sent": sent.slug,
         "submission": submission.pk, "webhook": webhook.pk, "first": shots[0].pk, "second": shots[1].pk,
-        "code": device_grants.start(client_name="Laptop", network="").user_code,
+        "code": developer_tokens.start_grant(client_name="Laptop", network="").user_code,
         "order": factories.order(shop).pk, "paid": factories.order(shop, status="DELIVERED").pk,
         "delivery": delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED).pk,
     }  # fmt: skip
@@ -350,7 +350,7 @@ def test_what_is_new_is_made_when_it_is_sent_again_after_an_outage(world: World,
 @pytest.mark.long
 def test_second_press_waits_for_the_first(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as it may take; then it says that it doesn't know."""
-    monkeypatch.setattr(one_time, "PATIENCE", 0.3)
+    monkeypatch.setattr(pages, "PATIENCE", 0.3)
     row = next(each for each in NEW if each.page == "/merchant/products/add/")
     browser = world.browser(row)
     form = world.form(browser, row)
@@ -364,7 +364,7 @@ def test_second_press_waits_for_the_first(world: World, monkeypatch: pytest.Monk
     monkeypatch.setattr(products, "create_product", second)
     assert world.send(browser, form, row, row.mine).status_code == 302
     assert [answer.status_code for answer in answers] == [409]
-    assert one_time.STILL_SAVING in unescape(answers[0].content.decode())
+    assert pages.STILL_SAVING in unescape(answers[0].content.decode())
 
 
 @pytest.mark.long

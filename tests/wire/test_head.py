@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from common.web.middleware.chunked_bodies import Environ, Start
+from common.web.middleware.bodies import Environ, Start
 from config.wsgi import without_body_to_head
 from tests.security.sites import waitress
 from tests.wire.conversations import conversation

@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.db import transaction
 
-from common.rest.parsers import MAX_BODY
+from common.rest.bodies import MAX_BODY
 from tests.endpoints_table import ENDPOINTS, LISTS, WITH_BODY, Endpoint
 from tests.wire.bodies import BROKEN, strange_bodies
 from tests.wire.calls import Call, problem

@@ -9,8 +9,8 @@ from django.test import Client
 
 from accounts.models import Business, User
 from accounts.sign_in import tokens
-from appapi import limits
-from common.rest.parsers import MAX_BODY
+from appapi import middleware
+from common.rest.bodies import MAX_BODY
 from marketplace.models import App
 from tests import factories
 from tests.webhooks.helpers import webhook
@@ -50,7 +50,7 @@ def app_with(dana: User, sandbox: Business) -> Callable[..., Send]:
 
 @pytest.fixture
 def exhausted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "REQUESTS_A_MINUTE", 0)
+    monkeypatch.setattr(middleware, "REQUESTS_A_MINUTE", 0)
 
 
 @pytest.fixture

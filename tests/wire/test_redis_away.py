@@ -11,7 +11,7 @@ from prometheus_client import REGISTRY
 
 from accounts.models import User
 from common.processes import redis_client as cache_server
-from common.web.limits import rate_limits
+from common.web import limits
 from installations.models import Installation
 from tests import factories
 from tests.accounts.api import sign_in
@@ -29,7 +29,7 @@ def use(settings: Any, url: str) -> None:
     settings.CACHES = {
         "default": {"BACKEND": "common.processes.redis_client.Cache", "LOCATION": url, "KEY_PREFIX": "test"}
     }
-    rate_limits.counter.cache_clear()
+    limits.counter.cache_clear()
 
 
 @pytest.fixture(params=["nothing listens", "never answers"])

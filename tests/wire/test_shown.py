@@ -148,7 +148,7 @@ def as_visitor(sweep: Sweep, person: User) -> Iterator[None]:
 
 @pytest.fixture
 def _unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("common.web.limits.person_limits.REQUESTS", 10**6)
+    monkeypatch.setattr("common.web.limits.PERSON_REQUESTS", 10**6)
     monkeypatch.setattr("developers.limits.CHANGES", 10**6)
 
 

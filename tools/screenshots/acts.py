@@ -80,6 +80,22 @@ def open_endpoint(page: Page) -> None:
     page.locator(".endpoints summary", has_text="old.example.com").click()
 
 
+def preview_filter(page: Page) -> None:
+    """Of a condition that some events of the sandbox store don't have."""
+    page.get_by_label("order.created").check()
+    page.get_by_label("Field of condition 1").fill("amount")
+    page.get_by_label("Comparison of condition 1").select_option("gte")
+    page.get_by_label("Value of condition 1").fill("12")
+    press("Preview filter")(page)
+
+
+def mistype_filter(page: Page) -> None:
+    page.get_by_label("order.created").check()
+    page.get_by_label("Field of condition 1").fill("amounts")
+    page.get_by_label("Value of condition 1").fill("12")
+    press("Preview filter")(page)
+
+
 def add_endpoint(page: Page) -> None:
     """Adds one that refuses the first test, and receives what another one receives too."""
     page.get_by_label("URL").fill("http://127.0.0.1:9/hooks")

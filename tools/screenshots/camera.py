@@ -83,7 +83,7 @@ def sample_app() -> Iterator[Any]:
     """The demo's `SampleApp`, for the cast to start."""
     from django.conf import settings
 
-    from config.demo.sample_app import SampleApp
+    from config.demo.processes import SampleApp
 
     app = SampleApp(port=free_port(), state_file=settings.VAR_DIR / "sample-app.sqlite3")
     try:

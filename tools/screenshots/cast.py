@@ -36,8 +36,8 @@ def seed(sample_app: Any = None) -> SimpleNamespace:
     the app.
     """
     from accounts.models import User
-    from config.demo.beginning import begin
     from config.demo.people import merchants_shop
+    from config.management.commands.demo import begin
     from installations.models import Installation
     from marketplace.models import App
 
@@ -67,7 +67,7 @@ def add_people(cast: SimpleNamespace) -> None:
     from accounts.services.staff import STAFF
     from config.demo.people import PASSWORD
     from marketplace.models import Membership
-    from marketplace.services import transfers
+    from marketplace.services import members
     from marketplace.services.members import MEMBERS
     from tests.accounts.second_factor import set_up_app
 
@@ -90,4 +90,4 @@ def add_people(cast: SimpleNamespace) -> None:
         cast.links[name] = MEMBERS.token_of(Membership.objects.get(pk=member.id))
         row = STAFF.invite(cast.shop, by=cast.mary, email=to_store, role="ORDERS")
         cast.staff_links[name] = STAFF.token_of(Staff.objects.get(pk=row.id))
-    transfers.offer(app=cast.bell, by=cast.devi, email=cast.kim.email)
+    members.offer_transfer(app=cast.bell, by=cast.devi, email=cast.kim.email)

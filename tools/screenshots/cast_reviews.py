@@ -53,7 +53,7 @@ def in_steps(developer: Any, reviewer: Any) -> Any:
 
     from django.utils import timezone
 
-    from config.demo.history.release import figures_until
+    from config.demo.history.sample_app import figures_until
     from installations.services.approval import follow_all
     from marketplace.models import App, Release
     from marketplace.services.apps import update_app

@@ -13,7 +13,7 @@ HOOKS = "https://app.example.com/hooks"
 def add_stores(cast: SimpleNamespace) -> None:
     from accounts.services import create_business
     from extensions.models import Placement
-    from extensions.services.placements import add_block
+    from extensions.services.extension_states import add_block
     from installations.services import Terms, install
     from stores.models import Product, Review
 
@@ -83,8 +83,7 @@ def with_pictures(product: Any) -> Any:
     from django.core.files import File
 
     from common.files.pictures import Decoded
-    from stores.services.catalogue.pictures import decode
-    from stores.services.catalogue.product_pictures import PictureChanges
+    from stores.services.catalogue.pictures import PictureChanges, decode
     from stores.services.catalogue.products import edit_product
     from tests.pictures import picture
 
@@ -115,6 +114,7 @@ def add_installations(cast: SimpleNamespace) -> None:
     """On the bakery: apps with settings of every kind, that ask for more, are in trouble, have ended, were erased."""
     from django.utils import timezone
 
+    from extensions.models import ReachRequest
     from installations.enums import HistoryKind
     from installations.models import Installation
     from installations.services import history, uninstall
@@ -136,6 +136,11 @@ def add_installations(cast: SimpleNamespace) -> None:
     asking, failing, ended, erased = (cast.at_shop[each] for each in ("asking", "failing", "ended", "erased"))
     reason = "Your guests get the same table again, and may leave a review of the evening."
     ask_for_more(asking, ["read_business", "read_reviews", "write_orders"], reason)
+    AppVersion.objects.filter(pk=asking.agreed_version_id).update(
+        data_countries=["DE"], data_retention_days=30
+    )
+    moved = {"countries": ["DE", "US"], "days": 30, "processors": "Table Mail Inc."}
+    ReachRequest.objects.create(version=asking.agreed_version, content=moved)
     history.record(
         installation=asking, kind=HistoryKind.NEEDS_RECONSENT, at=now, note="read_reviews, write_orders"
     )

@@ -163,6 +163,10 @@ SHOTS = [
     Shot(
         "portal-webhook-wrong", "/portal/apps/{bell.slug}/webhooks/new/", "devi", acts.press("Add endpoint")
     ),
+    Shot("portal-webhook-filter", "/portal/apps/{bell.slug}/webhooks/new/", "devi", acts.preview_filter),
+    Shot(
+        "portal-webhook-filter-wrong", "/portal/apps/{bell.slug}/webhooks/new/", "devi", acts.mistype_filter
+    ),
     Shot("portal-webhook-secret", "/portal/apps/{bell.slug}/webhooks/new/", "devi", acts.add_endpoint),
     Shot("portal-webhook-edit", "/portal/apps/{bell.slug}/webhooks/{sent[failing_webhook].id}/edit/", "devi"),
     Shot(

@@ -5,10 +5,12 @@ Uses services that the first release has too. Prints what the load needs to know
 
 import json
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 import django
 from django.conf import settings
+from django.utils.module_loading import import_string
 
 PASSWORD = "a good password of a soak"
 EVENTS = [
@@ -31,7 +33,11 @@ def main(receiver: str, apps: int, merchants: int) -> None:
     settings.DEBUG = True  # here only: the apps' servers have plain http
     from accounts.services import create_reviewer, register
     from accounts.services.confirmation import confirm
-    from stores.sandbox import fill_store
+
+    # 0.2.0, from which the soak upgrades, has it elsewhere.
+    fill_store = import_string(
+        f"stores.{'samples.store' if find_spec('stores.samples') else 'sandbox'}.fill_store"
+    )
 
     def person(email: str, role: str, **more: str) -> Any:
         made = register(email=email, password=PASSWORD, name=email.partition("@")[0], role=role, **more)

@@ -20,8 +20,7 @@ from django.utils import timezone
 from accounts.models import Business
 from common import places
 from common.db.compiled import Compiled, Param
-from common.db.samples import BEGIN, END, counts_of_each
-from common.db.totals import COUNTED_EXACTLY, REMEMBERED
+from common.db.long_lists import BEGIN, COUNTED_EXACTLY, END, REMEMBERED, counts_of_each
 from common.ids import first_id_at
 from common.places import Work
 from installations.models import Installation

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from common.db.finders import get_or_not_found
-from common.db.totals import total_of
+from common.db.long_lists import total_of
+from common.db.rows import get_or_not_found
 from common.ids import parse_id
 from marketplace.models import App
 from webhooks.models import Delivery, Webhook

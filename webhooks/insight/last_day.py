@@ -6,7 +6,7 @@ Each day is a range of the index `delivery_outcome`, of which at most `MOST` ent
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -14,6 +14,7 @@ from django.db.models import Count, DateTimeField, UUIDField
 from django.db.models.functions import TruncHour
 from django.utils import timezone
 
+from common.db.compiled import AmongIds, Compiled, Param
 from common.ids import first_id_at
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Delivery
@@ -25,8 +26,7 @@ OLDEST: Final = timedelta(days=7)
 _HOUR: Final = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Hour:
+class Hour(NamedTuple):
     """Deliveries that ended in the hour that begins at `begin`. More than `MOST` are counted as `MOST`."""
 
     begin: datetime
@@ -79,9 +79,13 @@ def last_days(webhooks: Sequence[UUID], now: datetime | None = None) -> dict[UUI
     }
     for webhook, status, begin, number in _read(few, begins, now):
         hours.setdefault((webhook, begin), [0, 0])[status == DeliveryStatus.EXHAUSTED] = number
+    nothing = [Hour(begin, 0, 0) for begin in begins]
     return {
-        webhook: LastDay([Hour(begin, *hours.get((webhook, begin), (0, 0))) for begin in begins], waiting)
-        for webhook, (*_, waiting) in days.items()
+        webhook: LastDay(
+            [Hour(begin, *hours.get((webhook, begin), (0, 0))) for begin in begins] if max(done) else nothing,
+            waiting,
+        )
+        for webhook, (*done, waiting) in days.items()
     }
 
 
@@ -89,12 +93,21 @@ def _read(webhooks: Sequence[UUID], begins: Sequence[datetime], now: datetime) -
     """Rows of webhook, status, begin of an hour, and the number of deliveries that ended in it."""
     if not webhooks:
         return ()
+    since, until = begins[0], begins[-1] + _HOUR
+    return _OF_HOURS.rows(ids=webhooks, first=first_id_at(now - OLDEST), since=since, until=until)
+
+
+def _of_hours() -> Any:
+    since, until = (Param(name, DateTimeField()) for name in ("since", "until"))
     ended = Delivery.objects.filter(
-        webhook__in=webhooks, status__in=(DeliveryStatus.SUCCEEDED, DeliveryStatus.EXHAUSTED),
-        id__gte=first_id_at(now - OLDEST), finished_at__gte=begins[0], finished_at__lt=begins[-1] + _HOUR,
+        AmongIds("webhook", "ids"), status__in=(DeliveryStatus.SUCCEEDED, DeliveryStatus.EXHAUSTED),
+        id__gte=Param("first", UUIDField()), finished_at__gte=since, finished_at__lt=until,
     )  # fmt: skip
     of_hours = ended.order_by().values_list("webhook", "status", TruncHour("finished_at", tzinfo=UTC))
     return of_hours.annotate(Count("pk"))
+
+
+_OF_HOURS: Final[Compiled[Any]] = Compiled(_of_hours)
 
 
 def _counted(

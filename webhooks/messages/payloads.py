@@ -65,6 +65,7 @@ class OrderMoved(serializers.Serializer):
     previousStatus = Choice(OrderStatus.choices, "The status before.", "PENDING")
     status = Choice(OrderStatus.choices, "The status now.", "CONFIRMED")
     changedAt = Moment("When it changed.")
+    changedFields = StringList("The order's fields that changed.", ["status"])
 
 
 def order_moved(order: Order, previous: str, now: datetime) -> Data:
@@ -75,6 +76,7 @@ def order_moved(order: Order, previous: str, now: datetime) -> Data:
         "previousStatus": previous,
         "status": order.status,
         "changedAt": iso(now),
+        "changedFields": ["status"],
     }
 
 

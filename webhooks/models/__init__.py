@@ -1,7 +1,6 @@
 from webhooks.models.deliveries import Attempt, DailyDeliveryCount, Delivery, Event
 from webhooks.models.erasures import Erasure
-from webhooks.models.inboxes import Inbox, InboxEntry
-from webhooks.models.webhooks import DispatcherSlot, Endpoint, Webhook, WebhookQuerySet
+from webhooks.models.webhooks import DispatcherSlot, Endpoint, Inbox, InboxEntry, Webhook, WebhookQuerySet
 
 __all__ = [
     "Attempt",

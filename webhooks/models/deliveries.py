@@ -60,7 +60,7 @@ class Event(models.Model):
         db_index=False,
         help_text="The only installation that may see it; empty for an event of the business.",
     )
-    # `webhooks.positions` gives both. 0: written before the feed was there.
+    # `webhooks.feed` gives both. 0: written before the feed was there.
     position = models.BigIntegerField(default=0, help_text="The transaction that wrote it.")
     horizon = models.BigIntegerField(default=0, help_text="The oldest transaction that was running then.")
 

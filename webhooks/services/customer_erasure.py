@@ -22,14 +22,13 @@ from common.db.rows import for_each
 from common.times import iso
 from installations.models import Installation
 from installations.queries import scopes_since
-from stores.copies import Copies, blank
-from stores.customers import Person
+from stores.customers import Copies, Person, blank
 from stores.models import CustomerErasure
 from webhooks import catalogue
 from webhooks.enums import WAITING, ErasureState
+from webhooks.feed import Horizon, Position
 from webhooks.messages import message, payloads
 from webhooks.models import Attempt, Delivery, Erasure, Event, InboxEntry, Webhook
-from webhooks.positions import Horizon, Position
 from webhooks.services import erasure as of_businesses
 
 log = logging.getLogger(__name__)

@@ -28,9 +28,9 @@ from installations.services import history
 from marketplace.models import App
 from webhooks.catalogue import DATA_ERASURE
 from webhooks.enums import OPEN_ERASURES, WAITING, DeliveryStatus, ErasureState
+from webhooks.feed import Horizon, Position
 from webhooks.messages import payloads
 from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
-from webhooks.positions import Horizon, Position
 from webhooks.services import deliveries, erasure_mails
 from webhooks.services.deliveries import cancel_erasure as cancel_deliveries
 from webhooks.signals import erasure_begun

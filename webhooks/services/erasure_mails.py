@@ -11,11 +11,10 @@ from accounts.access import people_of
 from accounts.enums import MailKind
 from accounts.models import User
 from accounts.services.outbox import post, post_each
-from common.mails.letters import Letter, letter, platform_frame
-from common.mails.parts import MailPart
+from common.mails.letters import Letter, MailPart, letter, platform_frame
 from common.times import iso
 from installations.models import with_versions
-from stores.letterhead import merchant_frame
+from stores.services.order_mails import merchant_frame
 from webhooks.enums import ErasureState
 from webhooks.models import Erasure
 

@@ -1,6 +1,6 @@
 """Explains from the stored rows why an event did not arrive, or when it did.
 
-Past states that no row keeps (a list of events that was edited, an endpoint that was switched off and on again) are
+Past states that no row keeps (a list of events or a filter that was edited, an endpoint that was switched off and on again) are
 named as such, never guessed.
 """
 
@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final, Self
 from uuid import UUID
 
+import orjson
 from django.db.models import Q
 from django.utils import timezone
 
@@ -22,8 +23,9 @@ from marketplace.enums import ReviewKind
 from marketplace.models import App, ReviewEntry
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus, HeldReason
+from webhooks.filters.judging import stopped_by
 from webhooks.models import Delivery, Event, Webhook
-from webhooks.queries import events_of
+from webhooks.queries import events_of, filter_of
 from webhooks.services.retention import KEPT
 
 WITHIN: Final = timedelta(minutes=15)  # before and after the time that was asked for
@@ -43,7 +45,10 @@ class Cause(StrEnum):
     DELETED = "deleted"
     NOT_SUBSCRIBED = "not subscribed"
     SWITCHED_OFF = "switched off"
-    NOT_LISTENING_THEN = "not listening then"  # off or not subscribed at the time; neither now
+    FILTERED = "filtered"
+    NOT_LISTENING_THEN = (
+        "not listening then"  # off, not subscribed or filtered at the time; none of these now
+    )
     HELD_DISABLED = "held: disabled"
     HELD_PAUSED = "held: paused"
     CANCELLED = "cancelled"
@@ -55,13 +60,16 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """`at` is the time that belongs to the cause: of the uninstall, the next attempt, the response."""
+    """`at` is the time that belongs to the cause: of the uninstall, the next attempt, the response. `condition` is what a filter asks
+    for, as `field op value`.
+    """
 
     cause: Cause
     at: datetime | None = None
     event: Event | None = None
     webhook: Webhook | None = None
     delivery: Delivery | None = None
+    condition: str = ""
 
 
 def explain(
@@ -182,7 +190,7 @@ def _events(installation: Installation, event_type: str, at: datetime) -> list[E
         occurred_at__gte=shifted(at, -WITHIN),
         occurred_at__lte=shifted(at, WITHIN),
     )
-    return list(rows.defer("data").order_by("-occurred_at", "-id")[:MOST_EVENTS])
+    return list(rows.order_by("-occurred_at", "-id")[:MOST_EVENTS])
 
 
 def _webhooks(installation: Installation) -> list[Webhook]:
@@ -231,4 +239,7 @@ def _why_none(rights: _Rights, event: Event, webhook: Webhook) -> Reason:
     is_off = not webhook.is_active and webhook.disabled_at is None
     if is_off and webhook.deleted_at is None and installation.is_active:
         return Reason(Cause.SWITCHED_OFF, None, event, webhook)
+    filter_text = filter_of(webhook, installation)
+    if filter_text and (condition := stopped_by(filter_text, event.type, orjson.loads(event.data))):
+        return Reason(Cause.FILTERED, None, event, webhook, condition=condition)
     return Reason(Cause.NOT_LISTENING_THEN, None, event, webhook)

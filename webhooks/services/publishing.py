@@ -4,13 +4,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
 import orjson
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, UUIDField
+from django.db.models import Case, F, UUIDField, When
 from django.utils import timezone
 
 from accounts.models import Business
@@ -19,9 +19,20 @@ from common.db.inserts import insert
 from common.ids import sql_id_from
 from installations.models import Installation
 from webhooks.enums import DeliveryStatus, HeldReason
+from webhooks.feed import Horizon, Position
+from webhooks.filters.judging import passes
 from webhooks.models import Delivery, Event, Webhook
-from webhooks.positions import Horizon, Position
 from webhooks.queries import entitled_to, naming
+
+# What becomes a delivery, with the types of the columns.
+_COPIED: Final = {
+    "webhook": "uuid",
+    "app": "uuid",
+    "endpoint": "bigint",
+    "is_active": "bool",
+    "is_held": "bool",
+}
+Row = TypeVar("Row", bound=tuple[Any, ...])
 
 
 # Without a savepoint: if the event can't be written, the change that caused it must roll back too.
@@ -33,7 +44,7 @@ def publish(
 
     Returns the event, or None where no installed app may learn of it: nothing is written then, unless `RECORD_ALL_EVENTS` is set. `data` is made text here,
     once, and sent so to all. On PostgreSQL three statements at most, however many apps and webhooks there are; one more if an
-    app that may learn of it is paused.
+    app that may learn of it is paused, and one if the event passes the filter of a webhook.
     """
     learning = _learning(event_type).first(of=business.pk)
     if learning is None and not settings.RECORD_ALL_EVENTS:
@@ -51,13 +62,14 @@ def publish_to(
 ) -> tuple[Event, int]:
     """Write an event that one installation alone sees. Returns it and the number of its deliveries.
 
-    The rules are those of every event: a webhook named it, is switched on, and its app holds the scope. Without such a
-    webhook the event is written all the same.
+    The rules are those of every event: a webhook named it, is switched on, its filter lets it pass, and its app holds the scope.
+    Without such a webhook the event is written all the same.
     """
     event = Event(business=installation.business, type=event_type, installation=installation)
     listeners = _Listeners(event_type, "pk", installation.pk)
     any_paused = installation.paused_at is not None
-    return event, _write(event, data, listeners, now or timezone.now(), any_paused=any_paused)
+    _write(event, data, listeners, now or timezone.now(), any_paused=any_paused)
+    return event, Delivery.objects.filter(event=event).count()
 
 
 class _Listener(NamedTuple):
@@ -68,6 +80,7 @@ class _Listener(NamedTuple):
     endpoint: int
     is_active: bool
     installation_id: UUID
+    filter_text: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +106,47 @@ class _Listeners:
 
 def _write(
     event: Event, data: dict[str, Any], listeners: _Listeners, now: datetime, *, any_paused: bool
-) -> int:
-    """The number of deliveries written with it."""
+) -> None:
     paused = listeners.paused() if any_paused else []
     event.data, event.occurred_at = orjson.dumps(data).decode(), now
     event.position, event.horizon = Position(), Horizon()
     insert(event)
     if connection.vendor == "postgresql":
-        return _copy_to_deliveries(event, listeners, paused, now)
+        _copy_to_deliveries(event, listeners, paused, now)
+        return
     rows = [_Listener(*row) for row in listeners.webhooks().rows(of=listeners.of)]
-    return len(Delivery.objects.bulk_create(_delivery(event, each, paused, now) for each in rows))
+    wanted = _passed(event, [(each.filter_text, each) for each in rows])
+    Delivery.objects.bulk_create(_delivery(event, each, paused, now) for _, each in wanted)
 
 
-def _copy_to_deliveries(event: Event, listeners: _Listeners, paused: Sequence[UUID], now: datetime) -> int:
-    """In one statement: with a thousand webhooks, reading and writing them in Python takes twice as long."""
-    id_, of_id = sql_id_from(event.id, "webhook")
+def _copy_to_deliveries(event: Event, listeners: _Listeners, paused: Sequence[UUID], now: datetime) -> None:
+    """In one statement: with a thousand webhooks, reading and writing them in Python takes twice as long.
+
+    The same statement returns the webhooks that have a filter. Those that the event passes are written by a second one, as the first
+    has read them.
+    """
     found, of_found = listeners.webhooks().sql(of=listeners.of)
+    copy, of_copy = _insertion(event, now, "listener WHERE filter IS NULL")
+    statement = f"""
+        WITH listener AS MATERIALIZED (
+            SELECT *, NOT is_active OR installation = ANY(%s::uuid[]) AS is_held
+            FROM ({found}) AS found (webhook, app, endpoint, is_active, installation, filter)
+        ), copied AS ({copy})
+        SELECT filter, {", ".join(f"{column}::text" for column in _COPIED)} FROM listener WHERE filter IS NOT NULL
+    """  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [list(paused), *of_found, *of_copy])
+        passed = _passed(event, cursor.fetchall())
+        if passed:
+            _, *columns = zip(*passed, strict=True)
+            arrays = ", ".join(f"%s::{kind}[]" for kind in _COPIED.values())
+            copy, of_copy = _insertion(event, now, f"unnest({arrays}) AS passed ({', '.join(_COPIED)})")
+            cursor.execute(copy, [*of_copy, *(f"{{{','.join(column)}}}" for column in columns)])
+
+
+def _insertion(event: Event, now: datetime, source: str) -> tuple[str, list[Any]]:
+    """A delivery for each row of `source`, which has the columns `_COPIED`. Parameters of `source` come last."""
+    id_, of_id = sql_id_from(event.id, "webhook")
     statement = f"""
         INSERT INTO webhooks_delivery
             (id, event_id, event_type, webhook_id, app_id, business_id, endpoint, status, held_reason, due_at,
@@ -117,15 +155,19 @@ def _copy_to_deliveries(event: Event, listeners: _Listeners, paused: Sequence[UU
             CASE WHEN is_held THEN 'HELD' ELSE 'PENDING' END,
             CASE WHEN is_active AND is_held THEN '{HeldReason.PAUSED}' ELSE '{HeldReason.DISABLED}' END,
             CASE WHEN NOT is_held THEN %s END, 0, 0, 0, %s
-        FROM (
-            SELECT *, NOT is_active OR installation = ANY(%s::uuid[]) AS is_held
-            FROM ({found}) AS found (webhook, app, endpoint, is_active, installation)
-        ) AS listener
+        FROM {source}
     """  # noqa: S608
-    of_event: list[Any] = [event.id, event.type, event.business_id, now, now]
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [*of_id, *of_event, list(paused), *of_found])
-        return cursor.rowcount
+    return statement, [*of_id, event.id, event.type, event.business_id, now, now]
+
+
+def _passed(event: Event, rows: Sequence[Row]) -> list[Row]:
+    """The rows that begin with no filter, or with one that the event passes."""
+    filters = {row[0] for row in rows} - {None}
+    if not filters:
+        return list(rows)
+    data = orjson.loads(event.data)  # as it is sent
+    passed = {None, *(each for each in filters if passes(each, event.type, data))}
+    return [row for row in rows if row[0] in passed]
 
 
 def _delivery(event: Event, listener: _Listener, paused: Collection[UUID], now: datetime) -> Delivery:
@@ -163,5 +205,7 @@ def _webhooks(event_type: str, column: str) -> Compiled[Any]:
     """Their webhooks that get the event and are not switched off by the app."""
     of = Installation.objects.filter(**{column: Param("of", UUIDField())})
     rows = Webhook.objects.kept().receiving().filter(installation__in=entitled_to(event_type, of))
-    columns = ("id", "installation__app_id", "endpoint", "is_active", "installation_id")
-    return Compiled(lambda: naming(event_type, rows).order_by().values_list(*columns))
+    columns = ("id", "installation__app_id", "endpoint", "is_active", "installation_id", "filter_in_force")
+    in_force = Case(When(is_app_defined=True, then="installation__app__webhook_filter"), default="filter")
+    named = naming(event_type, rows).annotate(filter_in_force=in_force)
+    return Compiled(lambda: named.order_by().values_list(*columns))

@@ -4,20 +4,22 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+import orjson
 from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import Conflict, ErrorDetail, Invalid
 from common.http.url_policy import InvalidUrl, check_destination_url
 from common.secrets import new_webhook_secret
 from installations.models import Installation, with_versions
 from webhooks import catalogue
+from webhooks.filters import rules
 from webhooks.health import reset
 from webhooks.models import Webhook
-from webhooks.queries import destination
+from webhooks.queries import destination, events_of, filter_of
 from webhooks.services.deliveries import cancel_held, cancel_waiting, follow_url
 
 MAX_WEBHOOKS = 20  # per installation, besides the app-defined one
@@ -28,15 +30,16 @@ def create_webhook(
     installation: Installation,
     url: str,
     events: Sequence[str],
+    filter_: dict[str, Any] | None = None,
     description: str | None = None,
     now: datetime | None = None,
 ) -> tuple[Webhook, str]:
     """Register a URL for events. Returns the webhook and its secret, which is never shown again.
 
-    Repeated events count once. Raises Invalid with every problem of `url` and `events`, and Conflict for the
+    Repeated events count once. Raises Invalid with every problem of `url`, `events` and `filter`, and Conflict for the
     21st webhook or once the app is uninstalled.
     """
-    check(url=url, events=events)
+    check(url=url, events=events, filter_=filter_)
     with transaction.atomic():
         # The lock keeps the count valid, and an uninstall out.
         locked = Installation.objects.select_for_update(no_key=True).get(pk=installation.pk)
@@ -46,6 +49,7 @@ def create_webhook(
             url=url,
             secret=new_webhook_secret(test=locked.is_test),
             events=list(dict.fromkeys(events)),
+            filter=_written(filter_),
             description=description or "",
             created_at=now or timezone.now(),
         )
@@ -53,18 +57,23 @@ def create_webhook(
 
 
 def change_webhook(*, webhook: Webhook, changes: Mapping[str, Any], now: datetime | None = None) -> Webhook:
-    """Change any of `url`, `events`, `description` and `is_active`. Returns the changed webhook.
+    """Change any of `url`, `events`, `filter`, `description` and `is_active`. Returns the changed webhook.
 
     Switching it off cancels its waiting deliveries. Switching it on ends an automatic disabling, but held deliveries
     stay held until `recover`. Values that stay the same change nothing.
 
-    Raises Invalid; Conflict for another URL of the app-defined webhook, or for switching that on while the app has no
+    Raises Invalid; Conflict for another URL or filter of the app-defined webhook, or for switching that on while the app has no
     Webhook URL; and NotFound if the webhook has been deleted in the meantime.
     """
-    check_changes(webhook, changes)
+    moves = changes.get("url", webhook.url) != webhook.url
+    problems = (
+        url_problems(changes["url"]) if moves else []
+    )  # before the transaction: a look-up may take seconds
     with transaction.atomic():
         locked = _locked(webhook)
+        _refuse(problems + _problems_of_changes(locked, changes))
         _set_url(locked, changes.get("url", locked.url), now := now or timezone.now())
+        _set_filter(locked, changes)
         if "events" in changes:
             locked.events = list(dict.fromkeys(changes["events"]))
         locked.description = changes.get("description", locked.description) or ""
@@ -107,20 +116,22 @@ def _end_deliveries(webhooks: QuerySet[Webhook], now: datetime) -> None:
     cancel_held(webhooks=webhooks, now=now)
 
 
-def check(*, url: str, events: Sequence[str]) -> None:
+def check(*, url: str, events: Sequence[str], filter_: Any = None) -> None:
     """Raise Invalid with all problems. Resolving the host may take two seconds, so don't call it in a transaction."""
-    problems = url_problems(url) + event_problems(events)
-    if problems:
-        raise Invalid(" ".join(problem["message"] for problem in problems), problems)
+    _refuse(url_problems(url) + event_problems(events) + rules.problems_of(filter_, events))
 
 
-def check_changes(webhook: Webhook, changes: Mapping[str, Any]) -> None:
-    """Like `check`, but an unchanged URL is always accepted."""
-    problems: list[ErrorDetail] = []
-    if changes.get("url", webhook.url) != webhook.url:
-        problems += url_problems(changes["url"])
-    if "events" in changes:
-        problems += event_problems(changes["events"])
+def _problems_of_changes(webhook: Webhook, changes: Mapping[str, Any]) -> list[ErrorDetail]:
+    """Of events and filter, which are checked together whenever one of them becomes another."""
+    events, saved = events_of(webhook, webhook.installation), filter_of(webhook, webhook.installation)
+    given = changes.get("filter", saved and orjson.loads(saved))
+    problems = event_problems(changes["events"]) if "events" in changes else []
+    if changes.get("events", events) != events or not _is_same(given, saved):
+        problems += rules.problems_of(given, changes.get("events", events))
+    return problems
+
+
+def _refuse(problems: Sequence[ErrorDetail]) -> None:
     if problems:
         raise Invalid(" ".join(problem["message"] for problem in problems), problems)
 
@@ -174,6 +185,27 @@ def _set_url(webhook: Webhook, url: str, now: datetime) -> None:
         )
     webhook.url = url
     reset(webhook, now)
+
+
+def _set_filter(webhook: Webhook, changes: Mapping[str, Any]) -> None:
+    if "filter" not in changes or _is_same(changes["filter"], filter_of(webhook, webhook.installation)):
+        return
+    if webhook.is_app_defined:
+        raise Conflict(
+            "The filter of this webhook is the app's webhookFilter. Change it there.",
+            code="webhook_filter_fixed",
+        )
+    webhook.filter = _written(changes["filter"])
+
+
+def _is_same(given: dict[str, Any] | None, saved: str | None) -> bool:
+    """Whatever the order of keys."""
+    kept = saved and orjson.loads(saved)
+    return orjson.dumps(given, option=orjson.OPT_SORT_KEYS) == orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)
+
+
+def _written(given: dict[str, Any] | None) -> str | None:
+    return None if given is None else orjson.dumps(given).decode()
 
 
 def _switch(webhook: Webhook, on: bool, now: datetime) -> None:

@@ -7,6 +7,7 @@ from django.utils.safestring import SafeString
 
 from common.templatetags.ui import pill
 from webhooks.enums import DeliveryStatus
+from webhooks.filters.judging import words_of
 
 register = template.Library()
 
@@ -19,6 +20,9 @@ LOOKS: Final = {
     DeliveryStatus.HELD: ("neutral", "Held", "pause"),
     DeliveryStatus.CANCELLED: ("neutral", "Not sent", "ban"),
 }
+
+
+register.filter("words_of_filter", words_of)
 
 
 @register.filter

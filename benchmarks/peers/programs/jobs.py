@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from webhooks.messages.signing import signature_headers
+from webhooks.messages.message import signature_headers
 
 DATABASE: Final = os.environ["DATABASE_URL"]
 REDIS: Final = os.environ["REDIS_URL"]

@@ -23,10 +23,9 @@ from django.shortcuts import redirect, resolve_url
 from common.db.fields import cipher
 from common.errors import NotAllowed, TooManyRequests
 from common.web.forms.stamps import FIELD, stamp_of
-from common.web.limits.auth_limits import limit
-from common.web.limits.person_limits import count_request
+from common.web.limits import count_request, limit
 from common.web.methods import methods_of
-from common.web.own_pages import is_own_page
+from common.web.requests import is_own_page
 
 KEY: Final = "kept_form"  # in the session
 LIFETIME: Final = 3600  # seconds

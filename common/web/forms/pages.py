@@ -1,23 +1,30 @@
-"""The life of a form: it is shown, saved, and shown again with what is wrong.
+"""The life of a form: it is shown, saved once, and shown again with what is wrong.
 
 if response := saved(request, form, lambda: …):
     return response
 return form_page(request, "….html", {"form": form})
 """
 
+import hashlib
+import logging
+import secrets
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Final
+from time import monotonic, sleep
+from typing import Any, Final, TypeVar
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.core.cache import cache
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
+from redis import RedisError
 
-from common.errors import ERROR_CODE_HEADER, Conflict, Invalid, NotFound, ServiceError, Unavailable
+from common import errors
 from common.rest.errors import held_up
-from common.web.forms import one_time
 
 UNPROCESSABLE: Final = 422
 Save = Callable[[], HttpResponse]
@@ -40,12 +47,12 @@ def saved(
     if not may_save(request, form):
         return None
     person: Any = request.user
-    token = form.cleaned_data.get(one_time.FIELD) if again else ""
+    token = form.cleaned_data.get(FORM_FIELD) if again else ""
     try:
-        return one_time.once(person, token, save, again) if token and again else save()
-    except NotFound:
+        return once(person, token, save, again) if token and again else save()
+    except errors.NotFound:
         raise
-    except ServiceError as error:
+    except errors.ServiceError as error:
         refuse(form, error, names=names, conflict=conflict)
     except OperationalError as error:
         refuse(form, held_up(error))
@@ -53,12 +60,16 @@ def saved(
 
 
 def refuse(
-    form: Any, error: ServiceError, *, names: Mapping[str, str] | None = None, conflict: str | None = None
+    form: Any,
+    error: errors.ServiceError,
+    *,
+    names: Mapping[str, str] | None = None,
+    conflict: str | None = None,
 ) -> None:
     """Have `form_page` show the form with what a service refuses, and with the status that says so."""
     add_service_errors(form, error, names=names, conflict=conflict)
     form.refusal = error
-    is_of_field = isinstance(error, Invalid) or (conflict and isinstance(error, Conflict))
+    is_of_field = isinstance(error, errors.Invalid) or (conflict and isinstance(error, errors.Conflict))
     form.status = UNPROCESSABLE if is_of_field else error.status
 
 
@@ -71,7 +82,7 @@ def may_save(request: HttpRequest, form: Any) -> bool:
         return False
     try:
         return form.is_valid() and not form_conflicts(form)
-    except Unavailable as busy:
+    except errors.Unavailable as busy:
         refuse(form, busy)
         return False
 
@@ -93,16 +104,16 @@ def form_page(
     return with_headers(response, form.refusal) if hasattr(form, "refusal") else response
 
 
-def with_headers(response: HttpResponse, refusal: ServiceError) -> HttpResponse:
+def with_headers(response: HttpResponse, refusal: errors.ServiceError) -> HttpResponse:
     """The response, with what the error says beside its text: when to try again."""
-    for name, value in {ERROR_CODE_HEADER: refusal.code, **refusal.headers}.items():
+    for name, value in {errors.ERROR_CODE_HEADER: refusal.code, **refusal.headers}.items():
         response[name] = value
     return response
 
 
 def sent_again(request: HttpRequest, to: str, first: datetime) -> HttpResponse:
     """For `again`: a second press, or a page that was reloaded."""
-    messages.info(request, one_time.SENT_BEFORE)
+    messages.info(request, SENT_BEFORE)
     return redirect(to)
 
 
@@ -113,7 +124,7 @@ def done(request: HttpRequest, message: str, to: Any, *args: Any) -> HttpRespons
 
 def add_service_errors(
     form: forms.Form,
-    error: ServiceError,
+    error: errors.ServiceError,
     *,
     names: Mapping[str, str] | None = None,
     conflict: str | None = None,
@@ -121,8 +132,115 @@ def add_service_errors(
     """Show a service's errors at their fields, and those of no field of the form at its top. `names` maps names of the API to
     those of the form; `conflict` is the field of a `Conflict`."""
     if not error.details:
-        form.add_error(conflict if isinstance(error, Conflict) else None, error.message)
+        form.add_error(conflict if isinstance(error, errors.Conflict) else None, error.message)
     for detail in error.details:
         name = detail["field"].partition("[")[0]
         field = (names or {}).get(name, name)
         form.add_error(field if field in form.fields else None, detail["message"])
+
+
+# --- Tokens for forms that add something -------------------------------------------------------------
+
+# The page after such a form shows a secret, and reloading that page sends the form again. Without a token, a reload would
+# issue another secret and invalidate the one that the developer has just stored.
+
+log = logging.getLogger(__name__)
+
+TOKEN_LIFETIME: Final = 24 * 3600  # seconds
+FORM_FIELD: Final = "form_token"
+SENT_BEFORE: Final = "This form had been sent before, so it was saved once."
+UNFINISHED: Final = "unfinished"
+UNFINISHED_FOR: Final = 60  # seconds: longer than a request may take
+PATIENCE: Final = 0.5  # seconds that a second press waits for the first; it holds a thread of the web server
+STILL_SAVING: Final = "This form was sent a moment ago and is still being saved. Check whether it was saved before you press again."
+Answer = TypeVar("Answer")
+
+
+class StillSaving(errors.ServiceError):
+    """409: a second press, while nothing is known of the first."""
+
+    status = 409
+    code = errors.DEFAULT_CODES[409]
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(16)
+
+
+class OneTimeForm(forms.Form):
+    """A form that is processed once."""
+
+    form_token = forms.CharField(widget=forms.HiddenInput, max_length=64, required=False, initial=new_token)
+
+
+class SecretForm(OneTimeForm):
+    """A form that is answered with a secret. Without its token it is refused."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields[FORM_FIELD].required = True
+
+
+def once(
+    user: AbstractBaseUser, token: str, save: Callable[[], Answer], again: Callable[[datetime], Answer]
+) -> Answer:
+    """What `save` returns, or what `again` returns if the form was saved before, with the time of the first.
+
+    A save that raises leaves the token unused, and so does one whose process dies, after `UNFINISHED_FOR`. A second press waits for
+    the first. Raises `StillSaving` if that takes long. While the cache is unavailable, every press counts as the first.
+    """
+    key = f"form-token:{user.pk}:{hashlib.sha256(token.encode()).hexdigest()}"
+    try:
+        first = _claim(key)
+    except RedisError:
+        log.warning("Could not claim a form token: the cache is unavailable", exc_info=True)
+        return save()
+    if first:
+        return again(first)
+    try:
+        answer = save()
+    except BaseException:
+        _mark(key, None)
+        raise
+    _mark(key, timezone.now())
+    return answer
+
+
+def _claim(key: str) -> datetime | None:
+    """None for the first press, else when the form was saved."""
+    until = monotonic() + PATIENCE
+    while not cache.add(key, UNFINISHED, UNFINISHED_FOR):
+        first = cache.get(key, UNFINISHED)
+        if first != UNFINISHED:
+            return datetime.fromisoformat(first)
+        if monotonic() > until:
+            raise StillSaving(STILL_SAVING)
+        sleep(0.1)
+    return None
+
+
+def pressed_once(request: HttpRequest, to: str, save: Callable[[], HttpResponse]) -> HttpResponse:
+    """For a button with `{% form_token %}`. A second press leads to the page `to`, which says so."""
+
+    def again(_first: datetime) -> HttpResponse:
+        messages.info(request, SENT_BEFORE)
+        return redirect(to)
+
+    token, user = request.POST.get(FORM_FIELD, ""), request.user
+    if not token or not user.is_authenticated:
+        return save()
+    try:
+        return once(user, token, save, again)
+    except StillSaving as error:
+        messages.error(request, error.message)
+        return redirect(to)
+
+
+def _mark(key: str, saved_at: datetime | None) -> None:
+    try:
+        if saved_at:
+            cache.set(key, saved_at.isoformat(), TOKEN_LIFETIME)
+        else:
+            cache.delete(key)
+    except RedisError:
+        log.warning("Could not mark a form token: the cache is unavailable", exc_info=True)

@@ -1,15 +1,18 @@
-"""The Content-Security-Policy of pages, which allows exactly the frames and scripts of each page.
+"""The Content-Security-Policy of pages, which allows exactly the frames and scripts of each page; and `Cross-Origin-Opener-Policy` where
+windows from frames of apps lead to (docs/decisions/0070).
 
 Code that puts an app's frame or script into a page allows its URL here while the page is rendered.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
 from csp.constants import HEADER, SELF
 from csp.middleware import CSPMiddleware
 from csp.utils import build_policy
-from django.http import HttpRequest
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from common.http.url_policy import origin_of
@@ -76,3 +79,30 @@ def _sources(request: HttpRequest) -> Sources:
         request.page_sources = Sources()  # type: ignore[attr-defined]
     found: Sources = request.page_sources  # type: ignore[attr-defined]
     return found
+
+
+# --- The policy of openers ---------------------------------------------------------------------------
+
+OPENER_HEADER: Final = "Cross-Origin-Opener-Policy"
+
+
+class OpenerPolicyMiddleware:
+    """Lets a sandboxed window show the pages of stores, and those at and below the paths of `OPENED_FROM_FRAMES`.
+
+    A window inherits the sandbox of the frame that opened it, and shows no page with another policy than this, not even
+    a redirect or an error. All other pages get Django's, from `SecurityMiddleware`, which must be outside of this.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if _opens_from_frames(request):
+            response.headers[OPENER_HEADER] = "unsafe-none"
+        return response
+
+
+def _opens_from_frames(request: HttpRequest) -> bool:
+    is_store = request.zone == "stores"  # type: ignore[attr-defined]
+    return is_store or request.path.startswith(settings.OPENED_FROM_FRAMES)

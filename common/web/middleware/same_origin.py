@@ -8,9 +8,11 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import CsrfViewMiddleware, RejectRequest
 from django.utils.translation import gettext as _
 
 from common.errors import NotAllowed
+from common.web.forms.stamps import is_form_of_this_address
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
 
@@ -38,3 +40,15 @@ def _is_same_origin(request: HttpRequest) -> bool:
         return site in ("same-origin", "none")
     origin = request.headers.get("Origin")
     return origin is None or urlsplit(origin).netloc == request.get_host()
+
+
+REASON = "The form is of another address or person."
+
+
+class OwnFormsMiddleware(CsrfViewMiddleware):
+    """Django's protection against forms of other sites. A form of ours is good for one person and one address, too, as its stamp says."""
+
+    def _check_token(self, request: HttpRequest) -> None:
+        super()._check_token(request)  # type: ignore[misc]  # Django's own hook, which its stubs lack
+        if not is_form_of_this_address(request):
+            raise RejectRequest(REASON)

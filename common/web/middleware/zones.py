@@ -14,8 +14,8 @@ from django.urls import set_urlconf
 from django.utils.module_loading import import_string
 
 from common.errors import ERROR_CODE_HEADER, default_code
+from common.web.client_address import forget_untrusted_scheme
 from common.web.errors import answer_to, method_not_allowed
-from common.web.limits.client_address import forget_untrusted_scheme
 from common.web.methods import methods_of
 from common.web.requests import refuse_nul
 

@@ -9,14 +9,12 @@ from datetime import datetime
 from django.db import reset_queries, transaction
 
 from config.demo.history.apps import lead_to_no_server, list_apps
-from config.demo.history.calls import log_calls
 from config.demo.history.orders import bring_visitors, keep_parts, pay_orders
-from config.demo.history.release import release_in_steps
 from config.demo.history.reviews import put_in_review
-from config.demo.history.sample_app import move_back
+from config.demo.history.sample_app import move_back, release_in_steps
 from config.demo.history.stores import bring_people, open_stores
 from config.demo.history.story import order_times
-from config.demo.history.traffic import deliver
+from config.demo.history.traffic import deliver, log_calls
 from config.demo.order_bell import SLUG
 from marketplace.models import App
 from webhooks.services.counting import count_recent

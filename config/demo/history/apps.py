@@ -1,4 +1,6 @@
-"""Five listed apps and two that are new, of two developers. None has a server: an install ends at a page that says so."""
+"""Five listed apps and two that are new, of two developers, and their installations in stores that don't exist. None has a server: an install
+ends at a page that says so. No call of the API can use the installations, since their tokens were never issued.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +13,15 @@ from django.conf import settings
 from accounts.models import Business, User
 from common.files.pictures import Decoded
 from common.ids import id_at
-from common.secrets import new_client_secret
-from config.demo.history.installations import made_installation, write_installations
+from common.secrets import new_client_secret, new_webhook_secret
 from config.demo.history.stores import STUDIO
 from config.demo.people import REVIEWER
 from extensions.services.manifests import save_manifest
 from extensions.services.releases import keep_approved
+from installations.enums import HistoryKind
+from installations.models import HistoryEntry, Installation
 from marketplace.enums import AppStatus, Category, ReviewKind, SubmissionStatus
-from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry, Submission
+from marketplace.models import FROZEN_FIELDS, App, AppTotals, AppVersion, ReviewEntry, Submission
 from marketplace.services.pictures import store
 
 PICTURES: Final = Path(__file__).parents[1] / "pictures"
@@ -162,6 +165,7 @@ def _app(made: MadeApp, developer: User, now: datetime, number: int) -> App:
         scopes=made.scopes.split(), description=made.description, long_description=made.more,
         redirect_url=settings.BASE_URL + NO_SERVER if made.releases else f"https://{made.slug}.example/callback",
         privacy_url=f"https://{made.slug}.example/privacy", support_url=f"mailto:help@{made.slug}.example",
+        data_countries=["DE", "IE"] if made.releases else [], data_retention_days=90 if made.releases else None,
         client_secret=new_client_secret(), created_at=created_at, updated_at=created_at,
     )  # fmt: skip
     app.icon = _picture(app, made.slug, 256, 256, created_at)
@@ -218,3 +222,43 @@ def approve(
         )
     )
     return version
+
+
+# --- Installations -----------------------------------------------------------------------------------
+
+
+def made_installation(
+    app: App, store: Business, at: datetime, version: AppVersion | None, until: datetime | None = None
+) -> Installation:
+    """An unsaved one, by the store's owner; `until` ends it."""
+    return Installation(
+        app=app,
+        business=store,
+        installed_by=store.owner,
+        granted_scopes=version.scopes if version else [],
+        agreed_version=version,
+        runs=app.approved_version,
+        webhook_secret=new_webhook_secret(test=False),
+        consented_at=at,
+        installed_at=at,
+        uninstalled_at=until,
+    )
+
+
+def write_installations(made: Sequence[Installation]) -> None:
+    """With their histories, and counted in the totals of their apps."""
+    Installation.objects.bulk_create(made)
+    HistoryEntry.objects.bulk_create(
+        HistoryEntry(installation=each, kind=kind, at=at, actor=each.installed_by, scopes=each.granted_scopes)
+        for each in made
+        for kind, at in (
+            (HistoryKind.INSTALLED, each.installed_at),
+            (HistoryKind.UNINSTALLED, each.uninstalled_at),
+        )
+        if at
+    )
+    for app in {each.app_id for each in made}:
+        counted = (
+            Installation.objects.active().filter(app=app, is_test=False, business__is_sandbox=False).count()
+        )
+        AppTotals.objects.update_or_create(app_id=app, defaults={"installs": counted})

@@ -16,15 +16,7 @@ from extensions.enums import CallOutcome
 from extensions.hooks.handlers import NOT_CHECKED
 from extensions.models import HookCall
 from installations.models import Installation
-from stores.enums import (
-    ActorKind,
-    BuiltInPayment,
-    HookOutcome,
-    OrderChangeKind,
-    OrderStatus,
-    OrderValidation,
-    PaymentStatus,
-)
+from stores import enums
 from stores.hookpoints import HookPoint
 from stores.models import Order, OrderChange, OrderHookPart, Payment, StoreVisits
 from stores.services.history import SYSTEM, Actor, merchant
@@ -54,7 +46,7 @@ def keep_parts(*, installation: Installation) -> None:
     rewarded = _placed(installation).filter(discount__gt=0).annotate(pieces=Sum("items__quantity"))
     discounts = (
         _part(
-            installation, order, HookPoint.DISCOUNTS, outcome=HookOutcome.ANSWERED, amount=order.discount,
+            installation, order, HookPoint.DISCOUNTS, outcome=enums.HookOutcome.ANSWERED, amount=order.discount,
             reason="10 % off from 3 pieces",
         )
         for order in rewarded.filter(pieces__gte=3)
@@ -65,33 +57,33 @@ def keep_parts(*, installation: Installation) -> None:
 def _placed(installation: Installation) -> QuerySet[Order]:
     """With the app, and not cancelled."""
     since = Order.objects.filter(business=installation.business, created_at__gte=installation.installed_at)
-    return since.exclude(status=OrderStatus.CANCELLED)
+    return since.exclude(status=enums.OrderStatus.CANCELLED)
 
 
 def _payments(orders: Sequence[Order], installation: Installation, now: datetime) -> Iterator[Payment]:
     """None in the bad hour, in which shoppers hardly saw the app's way to pay."""
     last = len(orders)
-    states = {last - 3: PaymentStatus.FAILED, last - 2: PaymentStatus.EXPIRED}
+    states = {last - 3: enums.PaymentStatus.FAILED, last - 2: enums.PaymentStatus.EXPIRED}
     for number, order in enumerate(orders):
         others = number % EVERY or number == last - REFUNDED or order.created_at in bad_hour(now)
         if others and number not in states:
             continue
         order.payment_method, order.payment_method_name = METHOD, "Bell Pay"
         yield Payment(
-            order=order, provider=str(installation.app_id), status=states.get(number, PaymentStatus.COMPLETED),
+            order=order, provider=str(installation.app_id), status=states.get(number, enums.PaymentStatus.COMPLETED),
             invoice_id=f"bell-{order.number}", reference=f"bell-{order.number}", created_at=order.created_at,
             expires_at=order.created_at + TO_PAY, updated_at=order.created_at + AFTER,
         )  # fmt: skip
 
 
 def _change(payment: Payment, installation: Installation) -> OrderChange:
-    if payment.status == PaymentStatus.EXPIRED:
+    if payment.status == enums.PaymentStatus.EXPIRED:
         at, by = payment.created_at + TO_PAY, SYSTEM
     else:
         at = payment.created_at + AFTER
-        by = Actor(ActorKind.APP, installation.app_id, installation.app.name)
+        by = Actor(enums.ActorKind.APP, installation.app_id, installation.app.name)
     return OrderChange(
-        order=payment.order, kind=OrderChangeKind.PAYMENT, status=payment.status, at=at, **_by(by)
+        order=payment.order, kind=enums.OrderChangeKind.PAYMENT, status=payment.status, at=at, **_by(by)
     )
 
 
@@ -101,10 +93,10 @@ def _by(actor: Actor) -> dict[str, Any]:
 
 def _refund(order: Order) -> OrderChange:
     """A part of it, two hours after it came."""
-    order.payment_method, order.refunded = BuiltInPayment.CARD, order.subtotal // 4
+    order.payment_method, order.refunded = enums.BuiltInPayment.CARD, order.subtotal // 4
     order.save(update_fields=["payment_method", "refunded"])
     return OrderChange(
-        order=order, kind=OrderChangeKind.REFUND, at=order.created_at + timedelta(hours=2), amount=order.refunded,
+        order=order, kind=enums.OrderChangeKind.REFUND, at=order.created_at + timedelta(hours=2), amount=order.refunded,
         note="A part of it was missing", **_by(merchant(order.business.owner)),
     )  # fmt: skip
 
@@ -122,9 +114,11 @@ def _unchecked(installation: Installation) -> Iterator[OrderHookPart]:
         installation=installation, hook_point=HookPoint.VALIDATE, outcome=CallOutcome.TIMEOUT
     )
     orders = Order.objects.filter(pk__in=list(late.values_list("order_id", flat=True)))
-    orders.update(validation=OrderValidation.NOT_VALIDATED)
+    orders.update(validation=enums.OrderValidation.NOT_VALIDATED)
     for order in orders:
-        yield _part(installation, order, HookPoint.VALIDATE, outcome=HookOutcome.FAILED, instead=NOT_CHECKED)
+        yield _part(
+            installation, order, HookPoint.VALIDATE, outcome=enums.HookOutcome.FAILED, instead=NOT_CHECKED
+        )
 
 
 def bring_visitors(*, business: Business) -> None:

@@ -1,16 +1,27 @@
-"""The webhooks that the bakery's orders of the month caused: with a bad hour, and an endpoint that was broken and then fixed."""
+"""What went over the wire: the webhooks of the bakery's orders of the month, with a bad hour, and an endpoint that was broken and then
+fixed; the sample app's calls of the API in the last week, and the month in which it was asked at checkout.
+"""
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import orjson
 
+from activity.models import ApiCall, ScopeUse, StoreScopeUse
+from activity.services.retention import KEPT
 from common.ids import id_at, id_from
+from config.demo.history.orders import METHOD
 from config.demo.history.story import DAYS, SEED, bad_hour, broken
+from extensions.enums import CallOutcome, ExtensionType
+from extensions.hooks.handlers import METHODS_LEFT_OUT, NO_DISCOUNT, NOT_CHECKED, STORES_FEE
+from extensions.models import Definition, HookCall
+from installations.limits import REQUESTS_A_MINUTE
 from installations.models import Installation
-from stores.enums import OrderStatus
+from stores.enums import DeliveryMethod, OrderStatus
+from stores.hookpoints import HookPoint
 from stores.models import Order
 from webhooks.engine.retry import delays
 from webhooks.enums import DeliveryStatus
@@ -115,3 +126,141 @@ def _delivery(
         status=DeliveryStatus.SUCCEEDED if last.http_status == OK[0] else DeliveryStatus.EXHAUSTED,
         created_at=event.occurred_at, finished_at=last.attempted_at,
     )  # fmt: skip
+
+
+# --- Calls of the API and at checkout ----------------------------------------------------------------
+
+BATCH: Final = 500
+
+
+class MadeUpCall(NamedTuple):
+    method: str
+    route: str
+    scope: str
+    status: int = 200
+    code: str = ""
+    message: str = ""
+
+
+ORDER: Final = MadeUpCall("GET", "/app-api/orders/{order_id}", "read_orders")
+MOVED: Final = MadeUpCall("PATCH", "/app-api/orders/{order_id}/status", "write_orders")
+PRODUCTS: Final = MadeUpCall("GET", "/app-api/products", "read_products")
+GONE: Final = ORDER._replace(status=404, code="not_found", message="Order not found")
+TOO_LATE: Final = MOVED._replace(
+    status=409, code="order_cannot_move", message="A delivered order can't change its status."
+)
+TOO_MANY: Final = PRODUCTS._replace(
+    status=429, code="rate_limited", message="Too many requests. Wait until the window ends."
+)
+
+
+def log_calls(*, installation: Installation, now: datetime) -> None:
+    """Rows of the logs that the portal shows, and the use of scopes by the day."""
+    chance = random.Random(SEED)  # noqa: S311  nothing here is secret
+    recent = Order.objects.filter(business=installation.business, created_at__gte=now - timedelta(DAYS))
+    orders = list(recent.order_by("id"))
+    calls = [(at, call, order) for order in orders for at, call in _calls_about(order, chance) if at < now]
+    used = Counter(
+        (at.astimezone(UTC).date(), call.scope, f"{call.method} {call.route}") for at, call, _ in calls
+    )
+    ScopeUse.objects.bulk_create(
+        ScopeUse(app=installation.app, day=day, scope=scope, route=route, count=count)
+        for (day, scope, route), count in used.items()
+    )
+    last_days = {scope: day for day, scope, _ in sorted(used)}
+    StoreScopeUse.objects.bulk_create(
+        StoreScopeUse(app=installation.app, installation=installation, scope=scope, last_day=day)
+        for scope, day in last_days.items()
+    )
+    ApiCall.objects.bulk_create(
+        (_logged(installation, at, call, order, chance) for at, call, order in calls if at > now - KEPT),
+        batch_size=BATCH,
+    )
+    HookCall.objects.bulk_create(list(_asked(installation, orders, chance, now)), batch_size=BATCH)
+
+
+def _calls_about(order: Order, chance: random.Random) -> Iterator[tuple[datetime, MadeUpCall]]:
+    """The calls of an app that learns of an order, and once in a while something that is refused."""
+    at = order.created_at + timedelta(seconds=chance.uniform(0.4, 2))
+    yield at, ORDER
+    yield at + timedelta(milliseconds=210), PRODUCTS
+    if chance.random() < 0.5:
+        yield at + timedelta(minutes=chance.uniform(4, 30)), MOVED
+    if chance.random() < 0.08:
+        yield at + timedelta(minutes=1), chance.choice((GONE, TOO_LATE, TOO_LATE, TOO_MANY))
+
+
+def _logged(
+    installation: Installation, at: datetime, call: MadeUpCall, order: Order, chance: random.Random
+) -> ApiCall:
+    return ApiCall(
+        id=id_at(at), at=at, app=installation.app, installation=installation,
+        token_last_four=installation.token_hint[-4:], method=call.method, route=call.route,
+        path=call.route.replace("{order_id}", str(order.pk)), status=call.status, error_code=call.code,
+        message=call.message, duration_ms=chance.randint(9, 70), scope=call.scope, has_scope=True,
+        rate_limit=REQUESTS_A_MINUTE, rate_left=0 if call.status == 429 else chance.randint(40, 59),
+        rate_reset=int(at.timestamp()) // 60 * 60 + 60,
+    )  # fmt: skip
+
+
+def _asked(
+    installation: Installation, orders: list[Order], chance: random.Random, now: datetime
+) -> Iterator[HookCall]:
+    """Each checkout asks the app's hooks. In the bad hour it answers late, and the store does without."""
+    hooks = Definition.objects.filter(app=installation.app, type=ExtensionType.HOOK, is_active=True)
+    by_point = {each.key: each for each in hooks}
+    for order in orders:
+        for point in _points(order):
+            if hook := by_point.get(point):
+                at = order.created_at - timedelta(milliseconds=chance.randint(100, 900))
+                late = at in bad_hour(now) and chance.random() < 0.6
+                yield HookCall(
+                    id=id_at(at), installation=installation, definition=hook, hook_point=point, called_at=at,
+                    order_id=order.pk, request_id=None,
+                    **(_late(hook) if late else _answered(point, chance)),
+                )  # fmt: skip
+
+
+def _points(order: Order) -> Iterator[str]:
+    yield HookPoint.PAYMENT_METHODS
+    if order.delivery_method == DeliveryMethod.DELIVERY:
+        yield HookPoint.SHIPPING_RATES
+    yield from (HookPoint.DISCOUNTS, HookPoint.VALIDATE)
+    if order.payment_method == METHOD:
+        yield HookPoint.CREATE_PAYMENT
+
+
+ANSWERS: Final = {
+    HookPoint.PAYMENT_METHODS: '{"methods": [{"id": "bell-pay", "name": "Bell Pay"}]}',
+    HookPoint.SHIPPING_RATES: '{"fee": 5.0}',
+    HookPoint.DISCOUNTS: '{"discount": 0}',
+    HookPoint.VALIDATE: '{"valid": true}',
+    HookPoint.CREATE_PAYMENT: '{"paymentUrl": "https://bell.example.com/pay/1", "invoiceId": "bell-1"}',
+}
+
+
+def _answered(point: str, chance: random.Random) -> dict[str, object]:
+    return {
+        "outcome": CallOutcome.ANSWERED,
+        "duration_ms": int(chance.lognormvariate(3.6, 0.5)),
+        "http_status": 200,
+        "answer_excerpt": ANSWERS[HookPoint(point)],
+    }
+
+
+FALLBACKS: Final = {
+    HookPoint.PAYMENT_METHODS: METHODS_LEFT_OUT,
+    HookPoint.SHIPPING_RATES: STORES_FEE,
+    HookPoint.DISCOUNTS: NO_DISCOUNT,
+    HookPoint.VALIDATE: NOT_CHECKED,
+}
+
+
+def _late(hook: Definition) -> dict[str, object]:
+    timeout = hook.content["timeout"]
+    return {
+        "outcome": CallOutcome.TIMEOUT,
+        "duration_ms": timeout,
+        "problem": f"No answer within {timeout:,} ms.",
+        "fallback": FALLBACKS[HookPoint(hook.key)],
+    }

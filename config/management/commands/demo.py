@@ -7,6 +7,7 @@ import socket
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,12 +16,12 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
+from django.utils import timezone
 
-from config.demo.background import Background
-from config.demo.beginning import begin
-from config.demo.people import DEVELOPER, MERCHANT, PASSWORD, REVIEWER, merchants_shop
-from config.demo.sample_app import SampleApp
-from config.demo.web_server import web_server
+from config.demo.history import lead_to_no_server, order_times, write_history
+from config.demo.order_bell import Credentials, connect_sample_app
+from config.demo.people import DEVELOPER, MERCHANT, PASSWORD, REVIEWER, merchants_shop, seed
+from config.demo.processes import Background, SampleApp, web_server
 from config.env.reading import LAST_PORT, port
 from config.wsgi import make_documentation
 from stores.addresses import store_url
@@ -31,7 +32,7 @@ AFTER_FIRST_PAGES = 10.0  # seconds; the documentation is made once the first pa
 _OF_ITS_OWN = "A second demo needs ports and data of its own: PORT=8100 VAR_DIR=/tmp/demo-8100 make demo (the sample app takes the next port)."
 
 BANNER = """
-  Extension Platform runs on {base_url}, its stores on {stores_url}
+  {platform} runs on {base_url}, its stores on {stores_url}
 
     Store              {store}   the merchant's
     Marketplace        {base_url}/marketplace/
@@ -97,6 +98,7 @@ class Command(BaseCommand):
 
     def _banner(self, about_app: str) -> str:
         return BANNER.format(
+            platform=settings.PLATFORM_NAME,
             base_url=settings.BASE_URL,
             stores_url=settings.STORES_URL,
             store=store_url(merchants_shop().slug),
@@ -165,3 +167,18 @@ def _can_bind(host: str, port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+# --- What is there at the start ----------------------------------------------------------------------
+
+
+def begin(*, state_file: Path, url: str, now: datetime | None = None) -> Credentials | None:
+    """Write it, and give what the sample app at `url` starts with; None without DEBUG, where its address would have to be HTTPS."""
+    now = now or timezone.now()
+    has_history = settings.DEMO_HISTORY and settings.DEBUG  # it belongs to the sample app
+    is_new = seed(busy=order_times(now) if has_history else ())
+    credentials = connect_sample_app(state_file=state_file, url=url) if settings.DEBUG else None
+    if has_history and is_new:
+        write_history(now=now)
+    settings.FOOTER_NOTE = lead_to_no_server()
+    return credentials

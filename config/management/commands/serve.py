@@ -13,7 +13,7 @@ from django.db import InterfaceError, OperationalError
 from common.db.schema import require_migrations
 from config.management.servers import ServerCommand
 from installations.signing_keys import session_keys
-from webhooks.management.keys import require_keys
+from webhooks.management.startup import require_keys
 
 COMMAND = (sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn", "config.wsgi")
 

@@ -15,8 +15,7 @@ from common.observability import exposition
 from config.celery import app
 from config.heartbeat import WorkerHeartbeat
 from config.management.servers import ServerCommand
-from webhooks.management.keys import require_keys
-from webhooks.management.sessions import require_whole_sessions
+from webhooks.management.startup import require_keys, require_whole_sessions
 
 log = logging.getLogger(__name__)
 OPEN_FILES: Final = 8192  # a dispatcher has up to 512 connections, and each thread may run one

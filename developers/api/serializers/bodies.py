@@ -12,8 +12,19 @@ from rest_framework.fields import empty
 
 from common.http.url_policy import MAX_URL_LENGTH
 from common.ids import parse_id
-from common.rest.fields import ApiSerializer, Boolean, Choice, Described, Identifier, StringList, Text
+from common.rest.fields import (
+    ApiSerializer,
+    Boolean,
+    Choice,
+    Described,
+    Identifier,
+    Integer,
+    StringList,
+    Text,
+)
+from common.text.countries import CODES
 from marketplace import rules
+from marketplace.data_terms import MAX_COUNTRIES, MAX_DAYS, MAX_PROCESSORS
 from marketplace.enums import Category, ReleaseMode, SessionTokenAlg
 from marketplace.models import picture_url
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
@@ -21,7 +32,7 @@ from marketplace.services.pictures import BadPicture, Decoded, decode
 from marketplace.services.releases import REASON_LENGTH
 from webhooks.catalogue import EVENTS
 from webhooks.enums import DeliveryStatus
-from webhooks.serializers import InstallationId
+from webhooks.serializers import InstallationId, WebhookFilterSerializer
 from webhooks.services.sandbox.samples import SAMPLES
 
 # The part of the rules that JSON Schema can express. One line of text, and several lines.
@@ -49,6 +60,8 @@ SCHEMAS: Final = {
     "webhook_url": {"format": "uri", "maxLength": MAX_URL_LENGTH},
     "support": {"maxLength": MAX_URL_LENGTH},
     "privacy_url": {"format": "uri", "maxLength": MAX_URL_LENGTH},
+    "data_country": {"enum": list(CODES)},
+    "data_processors": {"pattern": f"^{_LINES}$", "maxLength": MAX_PROCESSORS},
 }
 
 
@@ -161,6 +174,11 @@ class NewApp(ApiSerializer):
         child=Name(rules.webhook_event),
         required=False,
     )
+    webhookFilter = WebhookFilterSerializer(
+        required=False,
+        allow_null=True,
+        help_text="Which of these events it gets; null: all. Applies at once.",
+    )
     version = Name(rules.version, "Semantic Versioning 2.0.", "1.4.0", required=False)
     longDescription = Absent(
         rules.long_description, "For the listing, in Markdown.", "**Stars** for regulars."
@@ -169,6 +187,24 @@ class NewApp(ApiSerializer):
         support, "Where merchants get help: an https link or an e-mail address.", "help@stars.example.com"
     )
     privacyUrl = Absent(rules.privacy_url, "The privacy policy: HTTPS.", "https://stars.example.com/privacy")
+    dataCountries = StringList(
+        "Where the data of stores goes: codes of ISO 3166-1; empty if you don't say.",
+        ["DE", "FR"],
+        child=Name(rules.data_country),
+        max_length=MAX_COUNTRIES,
+        required=False,
+    )
+    dataRetentionDays = Integer(
+        "For how long it is kept there; null for as long as the app is installed. Only together with countries.",
+        30,
+        min_value=0,
+        max_value=MAX_DAYS,
+        allow_null=True,
+        required=False,
+    )
+    dataProcessors = Absent(
+        rules.data_processors, "Who else processes it, without addresses of pages.", "Mailer Ltd."
+    )
 
 
 @extend_schema_serializer(exclude_fields=["icon"])  # a file, see AppPictures

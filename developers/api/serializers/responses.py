@@ -1,5 +1,6 @@
 """Responses of the developer API, and its names for the fields of services."""
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Final
@@ -7,38 +8,19 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from common.errors import ErrorDetail
-from common.rest.fields import (
-    ApiSerializer,
-    Boolean,
-    Choice,
-    Date,
-    Integer,
-    Moment,
-    Number,
-    Object,
-    StringList,
-    Text,
-)
-from marketplace.enums import (
-    AppRole,
-    AppStatus,
-    Category,
-    ReleaseMode,
-    ReleaseState,
-    SessionTokenAlg,
-    SubmissionStatus,
-)
+from common.rest import fields
+from marketplace import enums
 from marketplace.models import App, AppVersion, Submission
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
-from marketplace.services.notifications import notes_of
+from marketplace.services.review_messages import notes_of
 from stores.serializers import BusinessId, Count
-from webhooks.serializers import EventId, InstallationId
+from webhooks.serializers import EventId, InstallationId, WebhookFilterSerializer
 
-Scopes = partial(StringList, among=list(SCOPES))
-Mean = partial(Number, min_value=0, allow_null=True)  # null for a mean of nothing
+Scopes = partial(fields.StringList, among=list(SCOPES))
+Mean = partial(fields.Number, min_value=0, allow_null=True)  # null for a mean of nothing
 
 
-class TextOrNull(Text):
+class TextOrNull(fields.Text):
     """Shows the empty string as null."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -48,56 +30,69 @@ class TextOrNull(Text):
         return value or None
 
 
-class ManifestOf(Object):
+class ManifestOf(fields.Object):
     """Of `context["manifests"]`, by app."""
 
     def get_attribute(self, app: App) -> Mapping[str, Any]:
         return self.context["manifests"].get(app.pk, {})
 
 
-AppId = partial(Text, "The app.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a04")
+AppId = partial(fields.Text, "The app.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a04")
 
 
-class RoleOf(Choice):
+class RoleOf(fields.Choice):
     """Of `context["roles"]`, by app."""
 
     def get_attribute(self, app: App) -> str:
         return str(self.context["roles"][app.pk])
 
 
-class AppSerializer(ApiSerializer):
+class AppSerializer(fields.ApiSerializer):
     """`context["manifests"]` are the saved manifests, `context["roles"]` the caller's roles, by app."""
 
     id = AppId()
-    name = Text("The name that merchants read.", "Loyalty Stars")
-    slug = Text("The app's name in URLs; it never changes.", "loyalty-stars")
-    description = Text("For the marketplace's cards.", "Stars for regulars.")
-    category = Choice(Category.choices, "The category in the marketplace.", "loyalty")
+    name = fields.Text("The name that merchants read.", "Loyalty Stars")
+    slug = fields.Text("The app's name in URLs; it never changes.", "loyalty-stars")
+    description = fields.Text("For the marketplace's cards.", "Stars for regulars.")
+    category = fields.Choice(enums.Category.choices, "The category in the marketplace.", "loyalty")
     scopes = Scopes("The permissions that the app asks for.", ["read_orders", "read_products"])
-    redirectUrl = Text("Merchants return here with a code.", "https://stars.example.com/callback")
+    redirectUrl = fields.Text("Merchants return here with a code.", "https://stars.example.com/callback")
     webhookUrl = TextOrNull("Receives deliveries and hook calls.", "https://stars.example.com/events")
-    webhookEvents = StringList("As in the request.", ["order.created"], among=NAMEABLE_EVENTS)
-    iconUrl = Text("The icon's URL.", allow_null=True)
-    screenshots = StringList("The URLs of the screenshots.", [], source="screenshot_urls")
-    version = Text("Semantic Versioning 2.0.", "1.4.0")
+    webhookEvents = fields.StringList("As in the request.", ["order.created"], among=NAMEABLE_EVENTS)
+    iconUrl = fields.Text("The icon's URL.", allow_null=True)
+    screenshots = fields.StringList("The URLs of the screenshots.", [], source="screenshot_urls")
+    version = fields.Text("Semantic Versioning 2.0.", "1.4.0")
     approvedScopes = Scopes("The scopes of the last approval.", [])
-    status = Choice(AppStatus.choices, "The working copy's status.", "DRAFT")
-    isListed = Boolean("Whether the marketplace lists it.", False)
+    status = fields.Choice(enums.AppStatus.choices, "The working copy's status.", "DRAFT")
+    isListed = fields.Boolean("Whether the marketplace lists it.", False)
     manifest = ManifestOf("The extension definitions as saved; {} before the first save.", {})
-    clientId = Text("The app's name in OAuth.", "kd8Fq2Vn0cQyX1")
-    createdAt = Moment("When it was registered.")
-    updatedAt = Moment("When it last changed.")
-    screenshotAlts = StringList("What each screenshot shows, in their order; empty for one without.", [])
+    clientId = fields.Text("The app's name in OAuth.", "kd8Fq2Vn0cQyX1")
+    createdAt = fields.Moment("When it was registered.")
+    updatedAt = fields.Moment("When it last changed.")
+    screenshotAlts = fields.StringList(
+        "What each screenshot shows, in their order; empty for one without.", []
+    )
     longDescription = TextOrNull("For the listing, in Markdown.", "**Stars** for regulars.")
     supportUrl = TextOrNull("Where merchants get help.", "mailto:help@stars.example.com")
     privacyUrl = TextOrNull("The privacy policy.", "https://stars.example.com/privacy")
-    liveSaves = Boolean("Whether saves that widen nothing run in production at once.", True)
-    sessionTokenAlg = Choice(SessionTokenAlg.values, "How session tokens are signed.", "HS256")
-    role = RoleOf(AppRole.choices, "Your role on the app.", "OWNER")
+    dataCountries = fields.StringList("Where the data of stores goes: codes of ISO 3166-1.", ["DE", "FR"])
+    dataRetentionDays = fields.Integer(
+        "For how long it is kept; null for as long as the app is installed.",
+        30,
+        min_value=0,
+        allow_null=True,
+    )
+    dataProcessors = fields.Text("Who else processes it.", "Mailer Ltd.")
+    liveSaves = fields.Boolean("Whether saves that widen nothing run in production at once.", True)
+    sessionTokenAlg = fields.Choice(enums.SessionTokenAlg.values, "How session tokens are signed.", "HS256")
+    webhookFilter = WebhookFilterSerializer(
+        allow_null=True, help_text="Which of these events the app-defined webhook gets; null: all."
+    )
+    role = RoleOf(enums.AppRole.choices, "Your role on the app.", "OWNER")
 
 
 class ClientSecretSerializer(serializers.Serializer):
-    clientSecret = Text("The app's password in OAuth. No other response shows it.", "fbcs_Wm3q…")
+    clientSecret = fields.Text("The app's password in OAuth. No other response shows it.", "fbcs_Wm3q…")
 
 
 class CreatedAppSerializer(AppSerializer, ClientSecretSerializer):
@@ -109,38 +104,38 @@ class ReviewerNotes(TextOrNull):
         return notes_of(submission)
 
 
-VersionNumber = partial(Integer, "Counts the app's approvals from 1.", 2, min_value=1)
+VersionNumber = partial(fields.Integer, "Counts the app's approvals from 1.", 2, min_value=1)
 
 
-class IsCurrent(Boolean):
+class IsCurrent(fields.Boolean):
     def get_attribute(self, version: AppVersion) -> bool:
         return version.pk == version.app.approved_version_id
 
 
-class IsTakenBack(Boolean):
+class IsTakenBack(fields.Boolean):
     def get_attribute(self, version: AppVersion) -> bool:
         release = getattr(version, "release", None)
-        return release is not None and release.state == ReleaseState.TAKEN_BACK
+        return release is not None and release.state == enums.ReleaseState.TAKEN_BACK
 
 
-class SubmissionSerializer(ApiSerializer):
-    id = Text("The submission.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a0c")
-    status = Choice(SubmissionStatus.choices, "The submission's status.", "PENDING_REVIEW")
+class SubmissionSerializer(fields.ApiSerializer):
+    id = fields.Text("The submission.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a0c")
+    status = fields.Choice(enums.SubmissionStatus.choices, "The submission's status.", "PENDING_REVIEW")
     notes = ReviewerNotes("The reviewer's notes to you, those on failed criteria included.")
-    version = Text("Semantic Versioning 2.0.", "1.4.0")
+    version = fields.Text("Semantic Versioning 2.0.", "1.4.0")
     addedScopes = Scopes("Scopes beyond those of the last approval.", ["read_orders"])
     removedScopes = Scopes("Scopes that only the last approval had.", [])
-    release = Choice(ReleaseMode.choices, "How the approved version reaches stores.", "ALL")
-    submittedAt = Moment("When it was submitted.")
-    decidedAt = Moment("When it was decided.", None, allow_null=True)
+    release = fields.Choice(enums.ReleaseMode.choices, "How the approved version reaches stores.", "ALL")
+    submittedAt = fields.Moment("When it was submitted.")
+    decidedAt = fields.Moment("When it was decided.", None, allow_null=True)
 
 
-class VersionSerializer(ApiSerializer):
+class VersionSerializer(fields.ApiSerializer):
     """Of an `AppVersion` with its app."""
 
     number = VersionNumber()
-    version = Text("Semantic Versioning 2.0.", "1.4.0")
-    approvedAt = Moment("When it was approved.")
+    version = fields.Text("Semantic Versioning 2.0.", "1.4.0")
+    approvedAt = fields.Moment("When it was approved.")
     isCurrent = IsCurrent("Whether stores use this version.", True)
     isTakenBack = IsTakenBack("Whether the version was taken back after its release.", False)
 
@@ -148,19 +143,19 @@ class VersionSerializer(ApiSerializer):
 class StoresOfRelease(serializers.Serializer):
     """The production stores that had the app at the approval."""
 
-    new = Integer("Those that run the new version.", 10, min_value=0)
-    old = Integer("Those that run the version before.", 990, min_value=0)
+    new = fields.Integer("Those that run the new version.", 10, min_value=0)
+    old = fields.Integer("Those that run the version before.", 990, min_value=0)
 
 
 class CallsOfVersion(serializers.Serializer):
     """Hook calls and first attempts of deliveries since the approval."""
 
-    calls = Integer("How many were made.", 412, min_value=0)
-    failed = Integer("How many of them failed.", 3, min_value=0)
-    failureRate = Number(
+    calls = fields.Integer("How many were made.", 412, min_value=0)
+    failed = fields.Integer("How many of them failed.", 3, min_value=0)
+    failureRate = fields.Number(
         "From 0 to 1; null without calls.", 0.0073, min_value=0, max_value=1, allow_null=True
     )
-    p95Ms = Integer(
+    p95Ms = fields.Integer(
         "The time that 95 % of them don't exceed; null without calls.", 240, min_value=0, allow_null=True
     )
 
@@ -170,59 +165,67 @@ class HealthOfRelease(serializers.Serializer):
     old = CallsOfVersion()
 
 
-class ReleaseSerializer(ApiSerializer):
+class ReleaseSerializer(fields.ApiSerializer):
     """Of `extensions.releases.watch.shown`."""
 
     number = VersionNumber()
-    version = Text("Semantic Versioning 2.0.", "1.4.0")
-    mode = Choice(ReleaseMode.choices, "As submitted.", "STEPS")
-    state = Choice(ReleaseState.choices, "The release's state.", "ROLLING")
-    percent = Integer("How far it is: 1, 5, 25 or 100 per cent of the stores.", 5, min_value=1, max_value=100)
+    version = fields.Text("Semantic Versioning 2.0.", "1.4.0")
+    mode = fields.Choice(enums.ReleaseMode.choices, "As submitted.", "STEPS")
+    state = fields.Choice(enums.ReleaseState.choices, "The release's state.", "ROLLING")
+    percent = fields.Integer(
+        "How far it is: 1, 5, 25 or 100 per cent of the stores.", 5, min_value=1, max_value=100
+    )
     stores = StoresOfRelease()
-    startedAt = Moment("When the version was approved.")
-    nextStepAt = Moment(
+    startedAt = fields.Moment("When the version was approved.")
+    nextStepAt = fields.Moment(
         "When the next step begins by itself; null while that waits for calls.", allow_null=True
     )
-    endedAt = Moment("When it was complete or taken back.", None, allow_null=True)
+    endedAt = fields.Moment("When it was complete or taken back.", None, allow_null=True)
     reason = TextOrNull("Why it was halted or taken back, as a sentence.", None)
     health = HealthOfRelease()
 
 
-class TestInstallSerializer(ApiSerializer):
+class TestInstallSerializer(fields.ApiSerializer):
     """Of an `installations.services.Issued`, with the credentials in clear."""
 
     installationId = InstallationId(source="installation.id")
-    accessToken = Text("The token of the app API. No other response shows it.", "fbat_test_5e…")
-    webhookSecret = Text("Signs webhooks and hook calls.", "whsec_test_kT0g…")
+    accessToken = fields.Text("The token of the app API. No other response shows it.", "fbat_test_5e…")
+    webhookSecret = fields.Text("Signs webhooks and hook calls.", "whsec_test_kT0g…")
     businessId = BusinessId(source="installation.business_id")
-    isTestInstall = Boolean("Always true.", True, source="installation.is_test")
+    isTestInstall = fields.Boolean("Always true.", True, source="installation.is_test")
 
 
-class TestStatusSerializer(ApiSerializer):
-    installed = Boolean("Whether the app is on your sandbox.", True, source="is_active")
+class TestStatusSerializer(fields.ApiSerializer):
+    installed = fields.Boolean("Whether the app is on your sandbox.", True, source="is_active")
     installationId = InstallationId(source="id", required=False)
     businessId = BusinessId(required=False)
-    isTestInstall = Boolean("False after an approval converted it.", True, source="is_test", required=False)
+    isTestInstall = fields.Boolean(
+        "False after an approval converted it.", True, source="is_test", required=False
+    )
     scopes = Scopes("What the token may do.", ["read_orders"], source="effective_scopes", required=False)
-    needsReConsent = Boolean("Whether scopes need consent.", False, source="needs_reconsent", required=False)
-    installedAt = Moment("When it was installed.", required=False)
-    lastUsedAt = Moment("The token's last use, to the minute.", allow_null=True, required=False)
+    needsReConsent = fields.Boolean(
+        "Whether scopes need consent.", False, source="needs_reconsent", required=False
+    )
+    installedAt = fields.Moment("When it was installed.", required=False)
+    lastUsedAt = fields.Moment("The token's last use, to the minute.", allow_null=True, required=False)
 
 
-class TestUninstallSerializer(ApiSerializer):
+class TestUninstallSerializer(fields.ApiSerializer):
     installationId = InstallationId(source="id")
-    uninstalledAt = Moment("When it was uninstalled.")
-    dataErasureAt = Moment("When business.data_erasure is sent.", "2026-11-22T15:04:05.123Z", allow_null=True)
+    uninstalledAt = fields.Moment("When it was uninstalled.")
+    dataErasureAt = fields.Moment(
+        "When business.data_erasure is sent.", "2026-11-22T15:04:05.123Z", allow_null=True
+    )
 
 
 class InstallDaySerializer(serializers.Serializer):
-    date = Date("A day in UTC.", "2026-11-20")
+    date = fields.Date("A day in UTC.", "2026-11-20")
     installs = Count("Installs on that day.", 3)
     uninstalls = Count("Uninstalls on that day.", 1)
 
 
 class DeliveryDaySerializer(serializers.Serializer):
-    date = Date("A day in UTC.", "2026-11-20")
+    date = fields.Date("A day in UTC.", "2026-11-20")
     successful = Count("Deliveries answered 2xx.", 42)
     failed = Count("Failed deliveries.", 1)
 
@@ -233,7 +236,7 @@ class DeliveryFiguresSerializer(serializers.Serializer):
     daily = DeliveryDaySerializer(many=True, help_text="Thirty days, the oldest first.", source="deliveries")
 
 
-class AnalyticsSerializer(ApiSerializer):
+class AnalyticsSerializer(fields.ApiSerializer):
     """Of a `webhooks.insight.analytics.Analytics`."""
 
     totalInstalls = Count("All installations ever.", 12)
@@ -249,16 +252,23 @@ class AnalyticsSerializer(ApiSerializer):
 class SentSampleSerializer(serializers.Serializer):
     eventId = EventId()
     deliveries = Count("How many webhooks receive it.", 1)
+    reason = fields.Text(
+        "Why none does, or not all that list the event: the condition of a filter.", None, allow_null=True
+    )
 
 
 API_NAMES: Final = {
     "redirect_url": "redirectUrl",
     "webhook_url": "webhookUrl",
     "webhook_events": "webhookEvents",
+    "webhook_filter": "webhookFilter",
     "screenshot_alts": "screenshotAlts",
     "long_description": "longDescription",
     "support_url": "supportUrl",
     "privacy_url": "privacyUrl",
+    "data_countries": "dataCountries",
+    "data_retention_days": "dataRetentionDays",
+    "data_processors": "dataProcessors",
     "how_to_test": "howToTest",
     "scope_reason": "scopeReason",
 }
@@ -270,5 +280,5 @@ def renamed(details: Iterable[ErrorDetail]) -> list[ErrorDetail]:
 
 
 def _api_path(path: str) -> str:
-    name, bracket, rest = path.partition("[")
-    return API_NAMES.get(name, name) + bracket + rest
+    name = re.split(r"[.[]", path, maxsplit=1)[0]
+    return API_NAMES.get(name, name) + path[len(name) :]

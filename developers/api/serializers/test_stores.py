@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from common.rest.fields import Boolean, Choice, Integer, Moment, Text
 from stores.serializers import BusinessId, Count
-from teststores.enums import StoreScenario
+from teststores.models import StoreScenario
 from teststores.services import LONGEST, SHORTEST, USUAL
 from webhooks.serializers import AttemptSerializer, DeliveryWithAttemptsSerializer, InstallationId, WebhookId
 

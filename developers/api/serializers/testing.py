@@ -72,7 +72,11 @@ class CausedEventSerializer(serializers.Serializer):
     event = Text("Its name.", "order.created")
     eventId = EventId(allow_null=True)
     deliveries = CausedDeliverySerializer(many=True, help_text="To the app's webhooks.")
-    reason = Text("Why there are none.", None, allow_null=True)
+    reason = Text(
+        "Why there are none, or not to all webhooks that list the event: the condition of a filter.",
+        None,
+        allow_null=True,
+    )
 
 
 class TestStepSerializer(serializers.Serializer):

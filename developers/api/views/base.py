@@ -11,13 +11,13 @@ from rest_framework.serializers import Serializer
 
 from accounts.enums import TokenRight
 from accounts.models import User
-from accounts.sign_in.authentication import DeveloperAuthentication, HasTokenRight, IsDeveloper
+from accounts.sign_in.tokens import DeveloperAuthentication, HasTokenRight, IsDeveloper
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
 from common.rest.idempotency import owner_of
 from common.rest.schema import problem
 from common.rest.views import KeyedView
-from common.web.limits.person_limits import count_request
+from common.web.limits import count_request
 from developers.api.serializers.responses import AppId, renamed
 from marketplace.access import require_role
 from marketplace.enums import AppRole

@@ -11,29 +11,26 @@ from developers import limits
 from developers.api.serializers.bodies import DeliveryLogFilters, SampleEvent
 from developers.api.serializers.responses import AnalyticsSerializer, SentSampleSerializer
 from developers.api.views.base import NOT_INSTALLED, DeveloperView, validated
+from webhooks import serializers
 from webhooks.catalogue import EVENTS
 from webhooks.enums import DeliveryStatus
 from webhooks.insight.analytics import analytics
 from webhooks.insight.history import deliveries_of_app, delivery_of_app
-from webhooks.serializers import (
-    DeliveryId,
-    DeliverySerializer,
-    DeliveryWithAttemptsSerializer,
-    delivery_payload,
-    delivery_with_attempts,
-)
 from webhooks.services.deliveries import redeliver
+from webhooks.services.sandbox.changes import reason_of
 from webhooks.services.sandbox.samples import send_sample
 
 TAG = "Deliveries and analytics"
-DELIVERY = DeveloperView.path_fields | {"delivery_id": DeliveryId()}
+DELIVERY = DeveloperView.path_fields | {"delivery_id": serializers.DeliveryId()}
 
 
 class DeliveriesView(DeveloperView):
     tag = TAG
 
     @extend_schema(
-        "listAppDeliveries", parameters=[DeliveryLogFilters], responses=DeliverySerializer(many=True)
+        "listAppDeliveries",
+        parameters=[DeliveryLogFilters],
+        responses=serializers.DeliverySerializer(many=True),
     )
     def get(self, request: Request, app_id: str) -> Response:
         """List an app's deliveries.
@@ -47,17 +44,19 @@ class DeliveriesView(DeveloperView):
         history = deliveries_of_app(
             self.own_app(app_id), status=status, event_type=event, installation_id=installation_id
         )
-        payloads = [delivery_payload(delivery) for delivery in history.page(page.window)]
+        payloads = [serializers.delivery_payload(delivery) for delivery in history.page(page.window)]
         return Response(page_body(payloads, total=history.total, request=page))
 
 
 class DeliveryView(DeveloperView):
     tag, path_fields = TAG, DELIVERY
 
-    @extend_schema("getAppDelivery", responses=DeliveryWithAttemptsSerializer)
+    @extend_schema("getAppDelivery", responses=serializers.DeliveryWithAttemptsSerializer)
     def get(self, request: Request, app_id: str, delivery_id: str) -> Response:
         """Get a delivery with its attempts."""
-        return Response(delivery_with_attempts(delivery_of_app(self.own_app(app_id), delivery_id)))
+        return Response(
+            serializers.delivery_with_attempts(delivery_of_app(self.own_app(app_id), delivery_id))
+        )
 
 
 class RedeliverView(DeveloperView):
@@ -66,7 +65,7 @@ class RedeliverView(DeveloperView):
     @extend_schema(
         "redeliverForApp",
         responses={
-            202: DeliverySerializer,
+            202: serializers.DeliverySerializer,
             409: problem("The webhook is inactive, or the delivery was a test."),
         },
     )
@@ -76,7 +75,7 @@ class RedeliverView(DeveloperView):
         With the same `X-Service-Event-Id`.
         """
         again = redeliver(delivery=delivery_of_app(self.own_app(app_id), delivery_id))
-        return Response(delivery_payload(again), status=202)
+        return Response(serializers.delivery_payload(again), status=202)
 
 
 class TestEventsView(DeveloperView):
@@ -94,7 +93,11 @@ class TestEventsView(DeveloperView):
         app = self.own_app(app_id)
         limits.count_changes(self.developer)
         event, deliveries = send_sample(app=app, developer=self.developer, event_type=name)
-        return Response({"eventId": str(event.id), "deliveries": deliveries}, status=202)
+        assert event.installation is not None
+        reason = reason_of(event, event.installation, deliveries)
+        return Response(
+            {"eventId": str(event.id), "deliveries": deliveries, "reason": reason or None}, status=202
+        )
 
 
 class AnalyticsView(DeveloperView):

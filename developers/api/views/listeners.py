@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import User
-from accounts.sign_in.authentication import DeveloperAuthentication
+from accounts.sign_in.tokens import DeveloperAuthentication
 from common.errors import Coded, Conflict, NotFound, NotInBody
 from common.http.transport import usual_headers
 from common.ids import parse_id
@@ -20,16 +20,7 @@ from common.rest.schema import problem
 from common.web.middleware.hang_up import has_hung_up
 from developers import limits
 from developers.api import listening
-from developers.api.serializers.listeners import (
-    AnswersBody,
-    ListenBody,
-    ListenerId,
-    ListenerSerializer,
-    RecordedSerializer,
-    WorkBody,
-    WorkSerializer,
-    exchange_of,
-)
+from developers.api.serializers import listeners as bodies
 from developers.api.views.base import NO_STORE, NOT_INSTALLED, DeveloperView, validated
 from extensions.hooks import relaying as calls
 from installations.models import Installation
@@ -57,9 +48,9 @@ class _View(DeveloperView):
 class ListenView(_View):
     @extend_schema(
         "listen",
-        request=ListenBody,
+        request=bodies.ListenBody,
         responses={
-            201: ListenerSerializer,
+            201: bodies.ListenerSerializer,
             409: NOT_INSTALLED,
             429: problem("You have three listeners already, or too many developers are listening."),
         },
@@ -73,7 +64,7 @@ class ListenView(_View):
         goes to the next listener or the URL.
         """
         app = self.own_app(app_id)
-        body = validated(ListenBody, request)
+        body = validated(bodies.ListenBody, request)
         store = self._test_store(app, body.get("testStoreId"))
         if store:
             installation = teststores.installation_of(store)
@@ -102,7 +93,7 @@ class ListenView(_View):
 
 
 class _ListenerView(_View):
-    path_fields = DeveloperView.path_fields | {"listener_id": ListenerId()}
+    path_fields = DeveloperView.path_fields | {"listener_id": bodies.ListenerId()}
 
 
 class ListenerView(_ListenerView):
@@ -126,13 +117,13 @@ class _PollView(_ListenerView):
 
 
 class WorkView(_PollView):
-    @extend_schema("takeWork", request=WorkBody, responses={200: WorkSerializer, 409: REPLACED})
+    @extend_schema("takeWork", request=bodies.WorkBody, responses={200: bodies.WorkSerializer, 409: REPLACED})
     def post(self, request: Request, app_id: str, listener_id: str) -> Response:
         """Wait for deliveries and hook calls.
 
         Answers as soon as there is something. Ask again at once: these requests are the listener's heartbeat.
         """
-        app, body = self.own_app(app_id), validated(WorkBody, request)
+        app, body = self.own_app(app_id), validated(bodies.WorkBody, request)
         work = listening.wait_for_work(
             app,
             _listener(listener_id),
@@ -174,22 +165,26 @@ class WorkView(_PollView):
 
 
 class AnswersView(_PollView):
-    @extend_schema("answerWork", request=AnswersBody, responses={200: RecordedSerializer, 409: REPLACED})
+    @extend_schema(
+        "answerWork", request=bodies.AnswersBody, responses={200: bodies.RecordedSerializer, 409: REPLACED}
+    )
     def post(self, request: Request, app_id: str, listener_id: str) -> Response:
         """Report your server's answers.
 
         Each is recorded as an attempt. An answer that comes after the end of its lease, or of its checkout's patience, doesn't
         count.
         """
-        app, body = self.own_app(app_id), validated(AnswersBody, request)
+        app, body = self.own_app(app_id), validated(bodies.AnswersBody, request)
         slot, _ = listener = _listener(listener_id)
         listening.beat(app, listener)
         recorded = sum(
-            calls.answer(app, call_id, exchange_of(each))
+            calls.answer(app, call_id, bodies.exchange_of(each))
             for each in body.get("hookCalls", ())
             if (call_id := parse_id(each["id"]))
         )
-        outcomes = [RelayedAttempt(each["lease"], exchange_of(each)) for each in body.get("deliveries", ())]
+        outcomes = [
+            RelayedAttempt(each["lease"], bodies.exchange_of(each)) for each in body.get("deliveries", ())
+        ]
         if outcomes:
             recorded += deliveries.answer(slot, outcomes, app=app, person=self.developer)
         return Response({"recorded": recorded}, headers=NO_STORE)

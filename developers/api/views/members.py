@@ -1,30 +1,66 @@
 """`/developer/apps/:appId/members` and `/transfer`: who works on an app (contract, section 11)."""
 
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.enums import TokenRight
+from common.rest.fields import ApiSerializer, Choice, Moment, Text
 from common.rest.schema import problem
 from common.web.pagination import page_body, page_request
-from developers.api.serializers.members import (
-    MemberChanges,
-    MemberId,
-    MemberSerializer,
-    NewMember,
-    NewTransfer,
-    TransferSerializer,
-)
 from developers.api.views.base import DeveloperView, validated
 from marketplace.enums import AppRole
 from marketplace.models import Membership
-from marketplace.services import transfers
+from marketplace.services import members
 from marketplace.services.members import MEMBERS
 
 TAG = "Members"
 OWNER_STAYS = problem("This is the owner. Transfer the app first.")
+
+
+INVITABLE: Final = [(role.value, role.label) for role in AppRole if role != AppRole.OWNER]
+STATES: Final = [("ACTIVE", "A member"), ("INVITED", "Invited, not accepted yet")]
+
+MemberId = partial(Text, "The membership; of the owner, the account.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a21")
+Email = partial(Text, example="kim@example.com", max_length=254, schema={"format": "email"})
+
+
+class MemberSerializer(ApiSerializer):
+    """Of an `accounts.services.roster.Member`."""
+
+    id = MemberId()
+    email = Email("The e-mail address.")
+    name = Text("The person's name; null while invited.", "Kim Novak", allow_null=True)
+    role = Choice(AppRole.choices, "What they may do.", "DEVELOPER")
+    state = Choice(STATES, "Whether the invitation was accepted.", "ACTIVE")
+    since = Moment("When it was accepted, or sent.")
+
+
+class NewMember(serializers.Serializer):
+    email = Email("The e-mail address.")
+    role = Choice(INVITABLE, "What they may do.", "DEVELOPER")
+
+
+class MemberChanges(serializers.Serializer):
+    role = Choice(INVITABLE, "What they may do from now on.", "VIEWER")
+
+    schema: Final = {"required": ["role"]}
+
+
+class NewTransfer(serializers.Serializer):
+    email = Email("Of an active DEVELOPER of the app.")
+
+
+class TransferSerializer(serializers.Serializer):
+    """`email` and `expiresAt` are left out without an offer."""
+
+    state = Choice([("OFFERED", "Offered"), ("NONE", "Not offered")], "Whether there is an offer.", "OFFERED")
+    email = Email("To whom it is offered.", required=False)
+    expiresAt = Moment("Until when it can be accepted.", required=False)
 
 
 class MembersView(DeveloperView):
@@ -91,7 +127,7 @@ class TransferView(DeveloperView):
     @extend_schema("getTransfer", responses=TransferSerializer)
     def get(self, request: Request, app_id: str) -> Response:
         """Get the offer of a transfer."""
-        offer = transfers.offer_of(self.own_app(app_id))
+        offer = members.transfer_offer_of(self.own_app(app_id))
         return Response(_payload(offer) if offer else {"state": "NONE"})
 
     @extend_schema(
@@ -106,13 +142,13 @@ class TransferView(DeveloperView):
         offer replaces the first.
         """
         body = validated(NewTransfer, request)
-        offer = transfers.offer(app=self.own_app(app_id), by=self.developer, **body)
+        offer = members.offer_transfer(app=self.own_app(app_id), by=self.developer, **body)
         return Response(_payload(offer), status=202)
 
     @extend_schema("withdrawTransfer", responses={204: None})
     def delete(self, request: Request, app_id: str) -> Response:
         """Withdraw the offer."""
-        transfers.withdraw_offer(app=self.own_app(app_id), by=self.developer)
+        members.withdraw_transfer_offer(app=self.own_app(app_id), by=self.developer)
         return Response(status=204)
 
 

@@ -17,19 +17,8 @@ from common.strangers import may_wait_for_strangers
 from common.times import iso
 from common.web.pagination import page_body
 from developers import limits
+from developers.api.serializers import test_stores
 from developers.api.serializers.responses import TestInstallSerializer, TestUninstallSerializer
-from developers.api.serializers.test_stores import (
-    API,
-    HOOK,
-    AdvanceBody,
-    AdvancedSerializer,
-    NewTestStore,
-    OpenedTestStoreSerializer,
-    TestStoreCallSerializer,
-    TestStoreDeliverySerializer,
-    TestStoreId,
-    TestStoreSerializer,
-)
 from developers.api.serializers.testing import EITHER_TEST_CHANGE, TestChangeBody, TestStepsSerializer
 from developers.api.views.base import NO_STORE, DeveloperView, validated
 from developers.api.views.testing import steps_of_change
@@ -37,8 +26,7 @@ from extensions.models import HookCall
 from installations.models import Installation
 from stores.addresses import store_url
 from teststores import services
-from teststores.enums import StoreScenario
-from teststores.models import TestStore
+from teststores.models import StoreScenario, TestStore
 from webhooks.insight.history import deliveries_of_app
 from webhooks.models import Webhook
 from webhooks.serializers import delivery_with_attempts
@@ -50,7 +38,7 @@ NOT_INSTALLED = problem("The app is not installed on this test store.")
 class TestStoresView(DeveloperView):
     tag = TAG
 
-    @extend_schema("listTestStores", responses=TestStoreSerializer(many=True))
+    @extend_schema("listTestStores", responses=test_stores.TestStoreSerializer(many=True))
     def get(self, request: Request, app_id: str) -> Response:
         """List your test stores of an app.
 
@@ -65,9 +53,9 @@ class TestStoresView(DeveloperView):
 
     @extend_schema(
         "openTestStore",
-        request=NewTestStore,
+        request=test_stores.NewTestStore,
         responses={
-            201: OpenedTestStoreSerializer,
+            201: test_stores.OpenedTestStoreSerializer,
             409: problem("The app is suspended, or you have eight test stores."),
             429: problem("More than 60 test events and changes in a minute, for which openings count, too."),
             503: problem("Too much is being worked on at the moment."),
@@ -79,7 +67,7 @@ class TestStoresView(DeveloperView):
         A store of its own with products and orders, on which the app is installed, for one test of yours. It is deleted
         at `expiresAt`. Its own orders publish no event.
         """
-        app, body = self.own_app(app_id), validated(NewTestStore, request)
+        app, body = self.own_app(app_id), validated(test_stores.NewTestStore, request)
         scenario = StoreScenario(body["scenario"])
         limits.count_changes(self.developer, limits.OPENING[scenario])
         opened = services.open_test_store(
@@ -99,7 +87,7 @@ class TestStoresView(DeveloperView):
 
 class _View(DeveloperView):
     tag = TAG
-    path_fields = {"store_id": TestStoreId()}
+    path_fields = {"store_id": test_stores.TestStoreId()}
 
     def own_store(self, store_id: str) -> TestStore:
         store = services.find_test_store(developer=self.developer, store_id=store_id)
@@ -169,21 +157,23 @@ class TestStoreUninstallView(_View):
 class AdvanceView(_View):
     is_one_transaction = False  # the clock is moved before what falls due is looked for
 
-    @extend_schema("advanceTestStore", request=AdvanceBody, responses=AdvancedSerializer)
+    @extend_schema(
+        "advanceTestStore", request=test_stores.AdvanceBody, responses=test_stores.AdvancedSerializer
+    )
     def post(self, request: Request, store_id: str) -> Response:
         """Let the clock of a test store go on.
 
         Everything that falls due within that time is due now, in its order: retries, erasures, expiring payments, idempotency keys,
         automatic disabling, breakers. Attempts follow within seconds. Nothing outside the store moves.
         """
-        store, body = self.own_store(store_id), validated(AdvanceBody, request)
+        store, body = self.own_store(store_id), validated(test_stores.AdvanceBody, request)
         done = services.advance(store=store, by=timedelta(seconds=body["seconds"]))
         became = {name: getattr(done, name) for name in ("deliveries", "erasures", "payments")}
         return Response({"now": iso(done.clock), "became": became})
 
 
 class TestStoreDeliveriesView(_View):
-    @extend_schema("listTestStoreDeliveries", responses=TestStoreDeliverySerializer(many=True))
+    @extend_schema("listTestStoreDeliveries", responses=test_stores.TestStoreDeliverySerializer(many=True))
     def get(self, request: Request, store_id: str) -> Response:
         """List the deliveries of a test store, with their attempts."""
         query = Query(request.query_params)
@@ -199,7 +189,7 @@ class TestStoreDeliveriesView(_View):
 
 
 class TestStoreCallsView(_View):
-    @extend_schema("listTestStoreCalls", responses=TestStoreCallSerializer(many=True))
+    @extend_schema("listTestStoreCalls", responses=test_stores.TestStoreCallSerializer(many=True))
     def get(self, request: Request, store_id: str) -> Response:
         """List what the app called, and which of its hooks were called, in a test store.
 
@@ -252,12 +242,12 @@ def _calls(store: TestStore) -> Any:
     hooked = HookCall.objects.filter(installation__in=installations).order_by()
     return (
         called.values_list(
-            "id", Value(API), Cast("method", CharField()), "path", nothing, Cast("status", IntegerField()),
+            "id", Value(test_stores.API), Cast("method", CharField()), "path", nothing, Cast("status", IntegerField()),
             "duration_ms", "at",
         )
         .union(
             hooked.values_list(
-                "id", Value(HOOK), nothing, nothing, Cast("hook_point", CharField()), no_status,
+                "id", Value(test_stores.HOOK), nothing, nothing, Cast("hook_point", CharField()), no_status,
                 "duration_ms", "called_at",
             ),
             all=True,

@@ -1,4 +1,6 @@
-"""`/developer/…/test-changes`, `activity` and `manifest/check`: what the command line and CI need to try an app out."""
+"""`/developer/…/test-changes`, `activity` and `manifest/check`: what the command line and CI need to try an app out. And `/test-…`: an app on
+the developer's own sandbox.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import Business, User
+from accounts.services.confirmation import require_confirmed
 from activity import feed
 from common.errors import Conflict
 from common.rest.query import Query
@@ -16,29 +19,19 @@ from common.rest.schema import problem
 from common.strangers import may_wait_for_strangers
 from common.times import iso
 from developers import limits
-from developers.api.serializers.testing import (
-    EITHER_TEST_CHANGE,
-    EVENTS,
-    ActivityFilters,
-    ActivitySerializer,
-    CheckedManifestSerializer,
-    ManifestTextBody,
-    TestChangeBody,
-    TestChangesSerializer,
-    TestStepsSerializer,
-)
-from developers.api.views.base import NOT_INSTALLED, DeveloperView, validated
+from developers.api.serializers import responses, testing
+from developers.api.views.base import NO_STORE, NOT_INSTALLED, DeveloperView, validated
 from extensions.enums import CallOutcome
-from extensions.manifest.differences import manifest_differences
-from extensions.manifest.save_plan import in_words
+from extensions.manifest.changes import in_words, manifest_differences
 from extensions.manifest.text import read
 from extensions.queries import manifest_document
+from installations import services
 from installations.models import Installation
 from installations.queries import sandbox_installation
 from marketplace.enums import AppRole
 from marketplace.models import App
 from webhooks.catalogue import DATA_ERASURE
-from webhooks.insight.headlines import headline
+from webhooks.insight.diagnosis import headline
 from webhooks.models import Delivery, Erasure
 from webhooks.queries import DeliveryRow
 from webhooks.services.sandbox import changes as sandbox_changes
@@ -51,13 +44,13 @@ class TestChangesView(DeveloperView):
     tag = "Testing"
     path_fields = {}
 
-    @extend_schema("listTestChanges", responses=TestChangesSerializer)
+    @extend_schema("listTestChanges", responses=testing.TestChangesSerializer)
     def get(self, request: Request) -> Response:
         """List test changes.
 
         The changes on your sandbox store that cause each event.
         """
-        changes = [{"event": event, "title": _title(event)} for event in EVENTS]
+        changes = [{"event": event, "title": _title(event)} for event in testing.EVENTS]
         scenarios = [
             {"scenario": each.key, "title": each.title, "description": each.about}
             for each in SCENARIOS.values()
@@ -71,10 +64,10 @@ class MakeTestChangeView(DeveloperView):
 
     @extend_schema(
         "makeTestChange",
-        request=EITHER_TEST_CHANGE,
+        request=testing.EITHER_TEST_CHANGE,
         examples=[OpenApiExample("Event", {"event": "order.created"}, request_only=True)],
         responses={
-            200: TestStepsSerializer,
+            200: testing.TestStepsSerializer,
             409: NOT_INSTALLED,
             503: problem("Too many requests are waiting for apps' servers."),
         },
@@ -85,7 +78,7 @@ class MakeTestChangeView(DeveloperView):
         A real change on your sandbox store that causes the event, or all changes of a scenario.
         `business.data_erasure` uninstalls the app.
         """
-        wanted, app = validated(TestChangeBody, request), self.own_app(app_id)
+        wanted, app = validated(testing.TestChangeBody, request), self.own_app(app_id)
         installation = sandbox_installation(app=app, developer=self.developer)
         store = Business.objects.sandbox_of(self.developer)
         absent = Conflict("The app is not installed on your sandbox.", code="not_on_sandbox")
@@ -130,7 +123,7 @@ def _erasure_step(app: App, erasure: Erasure) -> dict[str, Any]:
 class ActivityView(DeveloperView):
     tag = "Testing"
 
-    @extend_schema("listActivity", parameters=[ActivityFilters], responses=ActivitySerializer)
+    @extend_schema("listActivity", parameters=[testing.ActivityFilters], responses=testing.ActivitySerializer)
     def get(self, request: Request, app_id: str) -> Response:
         """List what happened.
 
@@ -161,15 +154,15 @@ class CheckManifestView(DeveloperView):
 
     @extend_schema(
         "checkManifest",
-        request=ManifestTextBody,
-        responses={200: CheckedManifestSerializer, 413: problem("The body is larger than 1 MiB.")},
+        request=testing.ManifestTextBody,
+        responses={200: testing.CheckedManifestSerializer, 413: problem("The body is larger than 1 MiB.")},
     )
     def post(self, request: Request, app_id: str) -> Response:
         """Check a manifest.
 
         Nothing is saved. Every problem has its line and column in the text.
         """
-        text = validated(ManifestTextBody, request)["text"]
+        text = validated(testing.ManifestTextBody, request)["text"]
         app = self.own_app(app_id)
         reading = read(text)
         problems = [
@@ -275,3 +268,49 @@ def _delivery(row: DeliveryRow, delivery: Delivery) -> dict[str, Any]:
         "businessId": str(row.business_id),
         "requestId": str(delivery.event.request_id) if delivery.event.request_id else None,
     }
+
+
+# --- Test installs -----------------------------------------------------------------------------------
+
+
+class TestInstallView(DeveloperView):
+    tag = "Testing"
+
+    @extend_schema("testInstall", responses={201: responses.TestInstallSerializer})
+    def post(self, request: Request, app_id: str) -> Response:
+        """Install an app for testing.
+
+        On your sandbox. If it is installed already: the same installation and webhook secret, and a new
+        access token.
+        """
+        require_confirmed(self.developer)  # a 403 comes before a 404
+        issued = services.test_install(app=self.own_app(app_id), developer=self.developer)
+        return Response(responses.TestInstallSerializer(issued).data, status=201, headers=NO_STORE)
+
+    def still_may(self, needs: str) -> None:
+        require_confirmed(self.developer)
+
+
+class TestStatusView(DeveloperView):
+    tag = "Testing"
+
+    @extend_schema("testStatus", responses=responses.TestStatusSerializer)
+    def get(self, request: Request, app_id: str) -> Response:
+        """Get the test install's status.
+
+        Only `installed` is present if the app is not installed.
+        """
+        installation = sandbox_installation(app=self.own_app(app_id), developer=self.developer)
+        if installation is None:
+            return Response({"installed": False})
+        return Response(responses.TestStatusSerializer(installation).data)
+
+
+class TestUninstallView(DeveloperView):
+    tag = "Testing"
+
+    @extend_schema("testUninstall", responses={200: responses.TestUninstallSerializer, 409: NOT_INSTALLED})
+    def post(self, request: Request, app_id: str) -> Response:
+        """End the test install."""
+        ended = services.test_uninstall(app=self.own_app(app_id), developer=self.developer)
+        return Response(responses.TestUninstallSerializer(ended).data)

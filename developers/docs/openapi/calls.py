@@ -42,6 +42,19 @@ SIGNED: Headers = {
 }
 
 
+def standard(about: str) -> Headers:
+    """Those of Standard Webhooks; `about` says what `webhook-id` is."""
+    return {
+        "webhook-id": Text(about, DELIVERY),
+        "webhook-timestamp": SIGNED["X-Webhook-Timestamp"],
+        "webhook-signature": Text(
+            "v1, and base64 as in Standard Webhooks.",
+            "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+            schema={"pattern": "^v1,"},
+        ),
+    }
+
+
 def delivered(event: EventType) -> Headers:
     """The headers of a delivery (contract, section 5; Standard Webhooks)."""
     return {
@@ -56,13 +69,7 @@ def delivered(event: EventType) -> Headers:
             "A place in the feed from which on no later event is missing.",
             "_T_rPJJQt5dKm1KLaWNjIaRhtV71W3vq_YCamp6SW3mmNC-g_biylNl_xhA9kgibJfpeAw",
         ),
-        "webhook-id": Text("The same as X-Service-Event-Id (Standard Webhooks).", DELIVERY),
-        "webhook-timestamp": SIGNED["X-Webhook-Timestamp"],
-        "webhook-signature": Text(
-            "v1, and base64 as in Standard Webhooks.",
-            "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
-            schema={"pattern": "^v1,"},
-        ),
+        **standard("The same as X-Service-Event-Id (Standard Webhooks)."),
     }
 
 
@@ -122,7 +129,7 @@ def _hook_call(point: HookPoint) -> dict[str, Any]:
         "description": DECLARATIONS[point].combining,
         "tags": [HOOKS_TAG],
         "security": [],
-        "parameters": _parameters(SIGNED),
+        "parameters": _parameters(SIGNED | standard("The call, as the portal shows it (Standard Webhooks).")),
         "requestBody": _json(request, request["examples"][0]) | {"required": True},
         "responses": {
             "2XX": {"description": "Within the hook's timeout."} | _json(answer, answer["examples"][0]),

@@ -18,7 +18,7 @@ from drf_spectacular.generators import EndpointEnumerator, SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from rest_framework.views import APIView
 
-from accounts.sign_in.authentication import DeveloperAuthentication
+from accounts.sign_in.tokens import DeveloperAuthentication
 from common.errors import ERROR_CODE_HEADER
 from common.rest.fields import Integer, Text
 from common.rest.schema import OperationSchema, Schema
@@ -166,6 +166,7 @@ def document() -> Schema:
     """The whole document. It depends on the settings alone, so it is made once."""
     with _MAKING:
         made = Generator(urlconf=settings.ROOT_URLCONF).get_schema(request=None, public=True)
+    made["info"]["title"] = settings.PLATFORM_NAME
     made["servers"] = [{"url": settings.BASE_URL}]
     return cast(Schema, deepcopy(made))
 

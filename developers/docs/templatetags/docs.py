@@ -9,7 +9,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from developers.docs.guides import anchor as link_to_heading
-from developers.docs.highlighting import highlighted
+from developers.docs.markup import highlighted
 
 register = template.Library()
 

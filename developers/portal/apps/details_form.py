@@ -4,27 +4,33 @@ from collections.abc import Iterable
 from typing import Any, Final
 from uuid import UUID
 
+import orjson
 from django import forms
 from django.shortcuts import resolve_url
 
 from common.files.pictures import Decoded
+from common.text import countries
 from common.web.forms.edits import SHOWN, EditForm
-from common.web.forms.pictures import PictureField, PicturesField
-from common.web.forms.texts import Lines
-from common.web.forms.widgets import CheckboxLines
+from common.web.forms.fields import CheckboxLines, Lines, PictureField, PicturesField
 from developers.portal.forms import AppForm, address, event_group, text, validator
+from developers.portal.webhooks.filter_field import FilterField, check
+from installations.models import Installation
 from marketplace import rules
+from marketplace.data_terms import MAX_COUNTRIES, MAX_DAYS, MAX_PROCESSORS
 from marketplace.models import App
 from marketplace.scopes import NAMEABLE_EVENTS
 from marketplace.services.pictures import MAX_BYTES, decode
+from webhooks.catalogue import SUBSCRIBABLE
+from webhooks.insight.filtered import FilterTrial, try_filter
 
 LISTING: Final = "listing"
 PICTURES: Final = "pictures"
+EVENTS: Final = "events"
 SECTIONS: Final[dict[str, str]] = {
     LISTING: "Listing",
     PICTURES: "Pictures",
     "access": "Access",
-    "events": "Events",
+    EVENTS: "Events",
 }
 """The sections' names by their keys, which are parts of URLs."""
 
@@ -37,8 +43,9 @@ _SECTION_OF: Final = {
     "remove_screenshots": PICTURES,
     "scopes": "access",
     "redirect_url": "access",
-    "webhook_url": "events",
-    "webhook_events": "events",
+    "webhook_url": EVENTS,
+    "webhook_events": EVENTS,
+    "webhook_filter": EVENTS,
 }
 
 
@@ -76,6 +83,11 @@ class EditAppForm(AppForm, EditForm):
         required=False,
         help_text="Choose events to receive only those. Without a choice, the app receives every event that its scopes allow.",
     )
+    webhook_filter = FilterField(
+        label="Filter",
+        required=False,
+        help_text="Fields are those of the event's data, such as amount. Without conditions, every event above is delivered.",
+    )
     long_description = Lines(
         validators=[validator(rules.long_description)],
         max_length=rules.LENGTHS["long_description"],
@@ -97,6 +109,30 @@ class EditAppForm(AppForm, EditForm):
         label="Privacy policy",
         required=False,
         help_text="A link to what your app does with the data of a store.",
+    )
+    data_countries = forms.MultipleChoiceField(
+        choices=countries.choices(),
+        validators=[validator(rules.data_countries)],
+        widget=CheckboxLines,
+        label="Countries in which you keep data of stores",
+        required=False,
+        help_text=f"Those of your servers, backups and of others who process it for you. At most {MAX_COUNTRIES}. Merchants read them.",
+    )
+    data_retention_days = forms.IntegerField(
+        min_value=0,
+        max_value=MAX_DAYS,
+        required=False,
+        widget=forms.NumberInput({"autocomplete": "off"}),
+        label="Days for which you keep it",
+        help_text="0 if you keep nothing. Empty: as long as the app is installed.",
+    )
+    data_processors = text(
+        rules.data_processors,
+        "",
+        required=False,
+        max_length=MAX_PROCESSORS,
+        label="Others who process it",
+        help_text="Companies that process data of stores for you, such as your mail service. No links.",
     )
     icon = PictureField(
         decode=decode,
@@ -154,7 +190,16 @@ class EditAppForm(AppForm, EditForm):
         cleaned = super().clean() or self.cleaned_data
         if len(self._screenshots()) > rules.MAX_SCREENSHOTS:
             self.add_error("screenshots", f"Choose at most {rules.MAX_SCREENSHOTS} screenshots in total.")
+        if "webhook_filter" in self.fields and "webhook_events" in cleaned:
+            check(self, "webhook_filter", cleaned["webhook_events"])
         return cleaned
+
+    def trial(self, installation: Installation) -> FilterTrial | None:
+        """What the filter that was typed, or else the saved one, does to the newest events. None with problems in it."""
+        if self.is_bound and self.errors.keys() & {"webhook_filter", "webhook_events"}:
+            return None
+        values = self.cleaned_data if self.is_bound else self.initial
+        return try_filter(installation, values["webhook_filter"], values["webhook_events"] or SUBSCRIBABLE)
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -188,6 +233,8 @@ def _alt(picture_id: str) -> str:
 def _initial(app: App) -> dict[str, Any]:
     fields = (
         "name", "description", "category", "scopes", "redirect_url", "webhook_url", "version", "webhook_events",
-        "long_description", "privacy_url",
+        "long_description", "privacy_url", "data_countries", "data_retention_days", "data_processors",
     )  # fmt: skip
-    return {field: getattr(app, field) for field in fields} | {"support_url": app.support_words}
+    values = {field: getattr(app, field) for field in fields}
+    webhook_filter = app.webhook_filter and orjson.loads(app.webhook_filter)
+    return values | {"support_url": app.support_words, "webhook_filter": webhook_filter}

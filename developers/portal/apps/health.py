@@ -17,6 +17,7 @@ from extensions.models import Breaker, Definition
 from marketplace.models import App
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery
+from webhooks.queries import of_app_in_order
 
 NEWEST: Final = 200  # deliveries and calls that are looked at
 SHOWN: Final = 5  # of each kind
@@ -103,7 +104,8 @@ def _failed_calls(app: App) -> list[Fault]:
 
 _APP: Final = Param("app", UUIDField())
 _DELIVERIES: Final = Compiled(
-    lambda: Delivery.objects.filter(app_id=_APP).order_by("-id").values_list("pk", "status", "attempt_count")
+    lambda: of_app_in_order(_APP).values_list("pk", "status", "attempt_count"),
+    prepared_as="portal_newest_deliveries",
 )
 _FAULTS: Final = Compiled(
     lambda: (

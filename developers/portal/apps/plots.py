@@ -18,7 +18,7 @@ from django.utils import timezone
 from activity.feed import API, HOOK
 from activity.models import ApiCall
 from common.db.compiled import AmongIds, Compiled, Param
-from common.db.samples import ids_of_each, of_each
+from common.db.long_lists import ids_of_each, of_each
 from common.ids import first_id_at, moment_of
 from common.templatetags.links import address
 from common.web.charts import Chart, Mark, Number, Point, Series, chart

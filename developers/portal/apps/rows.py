@@ -31,8 +31,8 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import User
-from activity.deprecated_use import recent_use
 from activity.models import ScopeUse
+from activity.use import recent_use
 from common.db.compiled import Compiled, Param
 from common.rest.deprecation import deprecated_operations
 from common.web.charts import Bar, strip

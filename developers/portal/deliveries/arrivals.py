@@ -15,12 +15,11 @@ from accounts.access import is_own_sandbox
 from accounts.models import Business, User
 from accounts.times import in_zone
 from common.templatetags.links import address
+from common.web.forms.fields import LongChoiceField, LongSelect
 from common.web.forms.pages import UNPROCESSABLE
-from common.web.forms.widgets import LongChoiceField, LongSelect
 from common.web.methods import require_safe
 from developers.portal.access import app_page, current_developer
-from developers.portal.deliveries.forms import MAX_CHOICES
-from developers.portal.filter_forms import MomentField
+from developers.portal.deliveries.forms import MAX_CHOICES, MomentField
 from installations.models import Installation
 from marketplace.models import App
 from webhooks.catalogue import ERASURES, EVENTS, SUBSCRIBABLE
@@ -118,7 +117,8 @@ _WORDS: Final[dict[Cause, tuple[str, str, str, str, str]]] = {
     Cause.DELETED: ("neutral", "trash-2", "Deleted", "The endpoint had been deleted by then.", "Deleted"),
     Cause.NOT_SUBSCRIBED: ("bad", "bell", "Not subscribed", "The endpoint doesn't list {event}. Edit its events.", ""),
     Cause.SWITCHED_OFF: ("bad", "pause", "Endpoint paused", "Events aren't recorded for an endpoint that the app has paused. Resume it.", ""),
-    Cause.NOT_LISTENING_THEN: ("bad", "pause", "Not listening then", "At that time the endpoint was paused, or it didn't list {event}.", ""),
+    Cause.FILTERED: ("neutral", "filter", "Filtered", "The endpoint's filter asks for {condition}, and this event doesn't have it.", ""),
+    Cause.NOT_LISTENING_THEN: ("bad", "pause", "Not listening then", "At that time the endpoint was paused, it didn't list {event}, or it had another filter.", ""),
     Cause.HELD_DISABLED: ("warn", "power", "Held", "We disabled the endpoint because it kept failing. Enable it, then resend what is held.", ""),
     Cause.HELD_PAUSED: ("warn", "pause", "Held", "The store has paused the app. The delivery is sent when the store resumes it.", ""),
     Cause.CANCELLED: ("neutral", "ban", "Not sent", "It was cancelled before it was sent: the endpoint or the app was switched off, deleted or uninstalled.", "Cancelled"),
@@ -132,7 +132,11 @@ _WORDS: Final[dict[Cause, tuple[str, str, str, str, str]]] = {
 def explained(reason: Reason, event_type: str) -> Explained:
     kind, icon, label, sentence, time_name = _WORDS[reason.cause]
     scope = EVENTS[event_type].scope or ""
-    filled = sentence.replace("{event}", event_type).replace("{scope}", scope)
+    filled = (
+        sentence.replace("{event}", event_type)
+        .replace("{scope}", scope)
+        .replace("{condition}", reason.condition)
+    )
     return Explained(reason, kind, icon, label, filled, time_name)
 
 

@@ -21,29 +21,28 @@ from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries import descriptions as delivery_descriptions
+from developers.portal.deliveries import forms
 from developers.portal.deliveries import log as delivery_log
 from developers.portal.deliveries.descriptions import differing_fields, differing_headers
-from developers.portal.deliveries.forms import ALL, MAX_CHOICES, FilterForm, RecoverForm, SelectionForm
-from developers.portal.deliveries.groups import FailureGroup, group_of, groups
 from developers.portal.deliveries.log import DeliveryPage
 from developers.portal.deliveries.resent import Resent, is_remembered, remember, resent_of
-from developers.portal.deliveries.rows import delivery_rows
-from developers.portal.filter_forms import MAX_NEW, news
+from developers.portal.deliveries.rows import FailureGroup, delivery_rows, group_of, groups
 from developers.portal.sandbox.changes import sample_events
 from installations.queries import sandbox_installation
 from marketplace.models import App
 from webhooks import catalogue
 from webhooks.engine import retry
 from webhooks.enums import WAITING
-from webhooks.insight.diagnosis import diagnose
-from webhooks.insight.headlines import headline
+from webhooks.insight.diagnosis import diagnose, headline
 from webhooks.models import Attempt, Delivery, Webhook
 from webhooks.queries import DeliveryRow, may_read_payload, resend_refusal
 from webhooks.services.deliveries import RECOVERED_PER_SECOND, recover, redeliver
 
 SOON: Final = timedelta(minutes=1)  # A retry within this time is waited for.
 MAX_ENDPOINTS: Final = 100  # that one recovery resends to
-SEARCH_NOTE: Final = f"The newest {delivery_log.SEARCHED:,} deliveries were searched. Choose an earlier time to search older ones."
+SEARCH_NOTE: Final = (
+    "At most the newest {:,} deliveries are searched. Choose an earlier time to search older ones."
+)
 
 
 @require_safe
@@ -52,10 +51,10 @@ def delivery_list(request: HttpRequest, app: App) -> HttpResponse:
     return _list(request, app)
 
 
-def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = None) -> HttpResponse:
+def _list(request: HttpRequest, app: App, *, selection: forms.SelectionForm | None = None) -> HttpResponse:
     """The list. `selection` is a form that resent nothing: the rows that it selects, or what is wrong."""
-    webhooks = _choices(app, request.GET)
-    form = FilterForm(request.GET, webhooks=webhooks)
+    webhooks = _choices(app, request.GET, most=forms.MOST_TO_FILTER_BY)
+    form = forms.FilterForm(request.GET, webhooks=webhooks)
     filters = form.filters() if form.is_valid() else None
     before, after, newest = (parse_id(request.GET.get(name)) for name in ("before", "after", "newest"))
     has_causes = not (filters or before or after)
@@ -80,7 +79,9 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
         "installed": installed,
         "most_attempts": len(retry.delays()) + 1,
         "filters": filters,
-        "search_note": SEARCH_NOTE if filters and filters.text else "",
+        "search_note": SEARCH_NOTE.format(searched)
+        if filters and (searched := delivery_log.searched(filters))
+        else "",
         "is_first_page": page is not None and not page.has_newer,
         "groups": failing,
         "query": form.query_string,
@@ -105,9 +106,11 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
 @require_safe
 @app_page
 def delivery_news(request: HttpRequest, app: App) -> HttpResponse:
-    form = FilterForm(request.GET, webhooks=_choices(app, request.GET))
+    form = forms.FilterForm(request.GET, webhooks=_choices(app, request.GET, most=forms.MOST_TO_FILTER_BY))
     after = parse_id(request.GET.get("after"))
-    return news(form, after, lambda after: delivery_log.count(app, form.filters(), after=after, most=MAX_NEW))
+    return forms.news(
+        form, after, lambda after: delivery_log.count(app, form.filters(), after=after, most=forms.MAX_NEW)
+    )
 
 
 @require_safe
@@ -242,7 +245,7 @@ def deliveries_resend(request: HttpRequest, app: App) -> HttpResponse:
     """Resends the selected deliveries, at most a page of them, and returns to the list with its filters."""
     if (data := typed(request)) is None:
         return _back_to_list(request, app)
-    form = SelectionForm(data, most=delivery_log.PAGE)
+    form = forms.SelectionForm(data, most=delivery_log.PAGE)
     if request.method != "POST" or not form.is_valid():
         return _list(request, app, selection=form)
     selected = form.cleaned_data["delivery"]
@@ -263,7 +266,7 @@ def deliveries_resend(request: HttpRequest, app: App) -> HttpResponse:
 
 
 def _back_to_list(request: HttpRequest, app: App) -> HttpResponse:
-    query = FilterForm.given_in(request.GET).urlencode()
+    query = forms.FilterForm.given_in(request.GET).urlencode()
     return redirect(f"{resolve_url('portal:deliveries', app.slug)}?{query}")
 
 
@@ -274,7 +277,7 @@ def recover_failed(request: HttpRequest, app: App) -> HttpResponse:
     is_post = request.method == "POST"
     sent = typed(request)
     data = _recover_data(request.GET) if sent is None else sent
-    form = RecoverForm(data, webhooks=_choices(app, data))
+    form = forms.RecoverForm(data, webhooks=_choices(app, data, most=forms.MAX_CHOICES))
     if not form.is_valid():
         return render(
             request,
@@ -332,12 +335,12 @@ def _extent(webhooks: list[Webhook], since: datetime) -> dict[str, Any]:
 def _recover_data(query: QueryDict) -> dict[str, str]:
     """Form data from the URL. Without a time, one day ago."""
     day_ago = (timezone.localtime() - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
-    return {"webhook": query.get("webhook") or ALL, "since": query.get("since") or day_ago}
+    return {"webhook": query.get("webhook") or forms.ALL, "since": query.get("since") or day_ago}
 
 
-def _choices(app: App, named: Mapping[str, str]) -> list[delivery_log.EndpointChoice]:
+def _choices(app: App, named: Mapping[str, str], *, most: int) -> list[delivery_log.EndpointChoice]:
     names = (named.get("webhook"), named.get("installation"))
-    return delivery_log.endpoints_of(app, most=MAX_CHOICES, named=names)
+    return delivery_log.endpoints_of(app, most=most, named=names)
 
 
 # What of the list of deliveries moves by itself while something is being sent: the banner, the causes and

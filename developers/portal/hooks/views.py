@@ -13,12 +13,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Business
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import ServiceError
 from common.strangers import may_wait_for_strangers
 from common.templatetags.links import address
@@ -30,9 +29,8 @@ from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.rows import nothing, test_dot
-from developers.portal.hooks.outcomes import OUTCOMES
-from extensions.addresses import hook_address
-from extensions.definitions import Hook
+from developers.portal.requests.descriptions import OUTCOMES
+from extensions.definitions import Hook, hook_address
 from extensions.definitions import hook as read_hook
 from extensions.enums import SKIPPED, CallOutcome
 from extensions.hooks import breaker, health, simulator
@@ -47,6 +45,7 @@ from stores.hookpoints import BUDGET_SECONDS, HookPoint
 HEADROOM: Final = 1.25  # above the timeout: calls end a little later
 BAD: Final = '<svg x="{}" y="{}"><rect class="bar bad" x="-4" y="-4" width="8" height="8"></rect></svg>'
 GOOD: Final = '<circle class="bar ok" cx="{}" cy="{}" r="4"></circle>'
+BY_LISTENER: Final = SafeString(' <span class="faint small">listen</span>')
 EDGE: Final = 2  # per cent of the width that stays free on each side
 MAX_DATA: Final = 64 * 1024  # characters
 
@@ -104,7 +103,7 @@ def hook_statuses(
 ) -> list[HookStatus]:
     """Three statements for any number of hooks. `last` are the newest calls, where they are shown."""
     now = timezone.now()
-    healths = health.healths_of(HookCall.objects.all(), definitions, now=now)
+    healths = health.healths_in_all_stores(definitions, now=now)
     off = health.stores_that_switched_off(definitions)
     breakers = defaultdict(list)
     for each in health.troubled(definitions):
@@ -155,30 +154,31 @@ def hook_page(request: HttpRequest, app: App, point: str) -> HttpResponse:
     order = health.running_order(sandbox, HookPoint(point), app)
     calls = health.newest_calls(definition)
     dots = dots_of(calls, read_hook(definition).timeout)
+    links = {each.pk: address("portal:hook_call", app.slug, point, each.pk) for each in calls}
     context = {
         "app": app,
         "order": order,
         "is_in_order": any(turn.is_own for turn in order),
         "hook_status": hook_statuses(app, [definition])[0],
-        "calls": [_call_row(app, each) for each in calls],
+        "calls": [_call_row(each, links[each.pk]) for each in calls],
         "dots": dots,
-        "dot_rows": dots.rows(app, point) if dots else (),
+        "dot_rows": dots.rows(links) if dots else (),
     }
     return render(request, "developers/portal/hooks/hook.html", context)
 
 
-def _call_row(app: App, call: CallRow) -> dict[str, Any]:
+def _call_row(call: CallRow, url: str) -> dict[str, Any]:
     """A call as the list writes it."""
     kind, icon, label = OUTCOMES[CallOutcome(call.outcome)]
     return {
         "outcome": pill(kind, label, icon),
-        "url": address("portal:hook_call", app.slug, call.hook_point, call.pk),
+        "url": url,
         "called": moment(call.called_at),
         "test": test_dot() if call.is_test else "",
         "store": call.store,
         "response": nothing() if call.http_status is None else call.http_status,
         "duration": f"{thousands(call.duration_ms)} ms",
-        "by": format_html(' <span class="faint small">{}</span>', "listen") if call.by_listener else "",
+        "by": BY_LISTENER if call.by_listener else "",
         "fallback": call.fallback or nothing(),
     }
 
@@ -297,7 +297,7 @@ class Dot:
     @property
     def shape(self) -> SafeString:
         shape = BAD if self.is_bad else GOOD
-        return format_html(shape, self.x, self.y)
+        return SafeString(shape.format(self.x, self.y))  # figures of ours
 
     @property
     def title(self) -> str:
@@ -314,16 +314,9 @@ class Dots:
     timeout_y: str
     timeout: int
 
-    def rows(self, app: App, hook_point: str) -> list[dict[str, Any]]:
+    def rows(self, links: Mapping[UUID, str]) -> list[dict[str, Any]]:
         """Each with its link, as the template writes them."""
-        return [
-            {
-                "url": address("portal:hook_call", app.slug, hook_point, each.call.pk),
-                "title": each.title,
-                "shape": each.shape,
-            }
-            for each in self.dots
-        ]
+        return [{"url": links[each.call.pk], "title": each.title, "shape": each.shape} for each in self.dots]
 
     @property
     def failed(self) -> int:

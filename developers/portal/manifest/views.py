@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import Conflict, ServiceError
 from common.places import Busy
 from common.web.forms.edits import CONFLICT, digest
@@ -22,10 +22,8 @@ from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from developers.portal.access import app_page, computing_page, current_developer
 from extensions.enums import ExtensionType
+from extensions.manifest.changes import about, in_words, manifest_differences, plan, same
 from extensions.manifest.content import Defined, definitions_in
-from extensions.manifest.differences import about, manifest_differences
-from extensions.manifest.save_plan import in_words
-from extensions.manifest.sync import plan, same
 from extensions.manifest.text import MAX_TEXT, Located, Reading, read, written
 from extensions.models import ManifestSave, ScriptChange, WatchedScript
 from extensions.queries import kept_in_stores, manifest_document, waiting_in, waits_for_version

@@ -19,7 +19,7 @@ from common.web.methods import GET_OR_POST
 from developers.portal.access import current_developer, developers_page, owners_page, page_for
 from marketplace.enums import AppRole
 from marketplace.models import App
-from marketplace.services import transfers
+from marketplace.services import members
 from marketplace.services.apps import keep_client_secret
 from marketplace.services.members import MEMBERS
 
@@ -43,7 +43,7 @@ PAGES = RosterPages(
 @require_http_methods(GET_OR_POST)
 @page_for(reads=AppRole.VIEWER, writes=AppRole.OWNER)
 def member_list(request: HttpRequest, app: App) -> HttpResponse:
-    context = {"app": app, "offer": transfers.offer_of(app)}
+    context = {"app": app, "offer": members.transfer_offer_of(app)}
     template = "developers/portal/members/list.html"
     return people_page(request, PAGES, app, app.slug, template=template, context=context)
 
@@ -130,7 +130,9 @@ def transfer(request: HttpRequest, app: App) -> HttpResponse:
     form = TransferForm(typed(request), developers=developers)
 
     def save() -> HttpResponse:
-        offer = transfers.offer(app=app, by=current_developer(request), email=form.cleaned_data["email"])
+        offer = members.offer_transfer(
+            app=app, by=current_developer(request), email=form.cleaned_data["email"]
+        )
         said = f"{app.name} is offered to {offer.address}. You stay its owner until they accept."
         return done(request, said, "portal:members", app.slug)
 
@@ -143,7 +145,7 @@ def transfer(request: HttpRequest, app: App) -> HttpResponse:
 @require_POST
 @owners_page
 def transfer_withdraw(request: HttpRequest, app: App) -> HttpResponse:
-    transfers.withdraw_offer(app=app, by=current_developer(request))
+    members.withdraw_transfer_offer(app=app, by=current_developer(request))
     messages.success(request, "The offer is withdrawn.")
     return redirect("portal:members", app.slug)
 
@@ -153,9 +155,9 @@ def transfer_withdraw(request: HttpRequest, app: App) -> HttpResponse:
 @step_up
 def transfer_accept(request: HttpRequest, app: App) -> HttpResponse:
     if request.method == "POST":
-        transfers.accept_transfer(app=app, by=current_developer(request))
+        members.accept_transfer(app=app, by=current_developer(request))
         messages.success(request, f"{app.name} is yours now.")
         return redirect("portal:members", app.slug)
-    if not transfers.is_offered_to(current_developer(request), app):
-        raise Conflict(transfers.NOT_OFFERED)
+    if not members.is_offered_to(current_developer(request), app):
+        raise Conflict(members.NOT_OFFERED)
     return render(request, "developers/portal/members/accept_transfer.html", {"app": app})

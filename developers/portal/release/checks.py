@@ -8,17 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import ServiceError
 from common.strangers import may_wait_for_strangers
 from common.web.methods import GET_OR_POST, require_safe
+from conformance import queries
 from conformance.enums import Outcome, RunStatus
 from conformance.models import Run
-from conformance.queries import broken_rules, last_weekly_run, weekly_check_of
-from conformance.results import by_reason, results_of, summary_of
-from conformance.services.disposal import KEPT
-from conformance.services.runs import NEEDS_MORE
-from conformance.services.sending import check_for_developer
+from conformance.services.runs import NEEDS_MORE, STORE_KEPT, check_for_developer
 from developers.portal.access import app_page
 from marketplace.models import App
 
@@ -55,7 +52,7 @@ class RunRow:
     @property
     def about(self) -> str:
         """`31 passed, 2 failed`."""
-        counts = summary_of(self.run)
+        counts = queries.summary_of(self.run)
         words = {
             Outcome.PASS: "passed",
             Outcome.FAIL: "failed",
@@ -81,14 +78,16 @@ def check_list(request: HttpRequest, app: App) -> HttpResponse:
             messages.error(request, error.message)
             return redirect("portal:checks", app.slug)
         return redirect("portal:check", app.slug, run.pk)
-    weekly = weekly_check_of(app)
+    weekly = queries.weekly_check_of(app)
     runs = Run.objects.filter(app=app).order_by("-started_at")[:SHOWN]
     context = {
         "app": app,
         "rows": [RunRow(run) for run in runs],
-        "days": KEPT.days,
+        "days": STORE_KEPT.days,
         "weekly": weekly,
-        "broken": broken_rules(weekly, last_weekly_run(app)) if weekly and weekly.failed_rules else [],
+        "broken": queries.broken_rules(weekly, queries.last_weekly_run(app))
+        if weekly and weekly.failed_rules
+        else [],
     }
     return render(request, "developers/portal/release/checks.html", context)
 
@@ -99,11 +98,11 @@ def check(request: HttpRequest, app: App, run_id: str) -> HttpResponse:
     """Each rule with what was seen."""
     run = get_or_not_found(Run.objects.filter(app=app), run_id, "Check not found")
     order = [Outcome.FAIL, Outcome.WARN, Outcome.SKIPPED, Outcome.PASS]
-    results = sorted(results_of(run), key=lambda result: order.index(result.outcome))
+    results = sorted(queries.results_of(run), key=lambda result: order.index(result.outcome))
     context = {
         "app": app,
         "row": RunRow(run),
-        "groups": [(group, *PILLS[group[0].outcome]) for group in by_reason(results)],
+        "groups": [(group, *PILLS[group[0].outcome]) for group in queries.by_reason(results)],
         "start_with": next((each for each in results if each.outcome == Outcome.FAIL), None),
         "untried": sum(each.details == [NEEDS_MORE] for each in results),
         "fold_from": FOLDED,

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Count, Max, Min, Q, QuerySet, UUIDField
 from django.shortcuts import resolve_url
 
 from common.db.compiled import Compiled, Param
-from common.db.totals import total_of
+from common.db.long_lists import total_of
 from common.errors import ErrorDetail
 from common.times import duration
 from developers.portal.apps.details_form import field_url
@@ -105,6 +106,7 @@ class Rollout:
     waiting: int  # haven't answered
     declined: int
     without_reach: int
+    without_data: int  # haven't agreed to where their data goes
 
     @property
     def agreed(self) -> int:
@@ -119,14 +121,19 @@ def rollout(app: App) -> Rollout:
         declined=Count("pk", filter=Q(reconsent_declined_at__isnull=False)),
     )
     is_open = app.rolling_version_id is not None
+    concerned = production.filter(runs=app.rolling_version_id) if is_open else production
     requests = ReachRequest.objects.filter(version__app=app, in_release=is_open)
-    versions = set(requests.values_list("version", flat=True))
-    asked_for_reach = production.filter(agreed_version__in=versions)
-    if is_open:  # other stores are asked for nothing yet
-        asked_for_reach = asked_for_reach.filter(runs=app.rolling_version_id)
+    asking: dict[bool, set[UUID]] = {True: set(), False: set()}
+    for version, definition in requests.values_list("version", "definition"):
+        asking[definition is None].add(version)
+    without_data, without_reach = (
+        concerned.filter(agreed_version__in=asking[about_data]).count() if asking[about_data] else 0
+        for about_data in (True, False)
+    )
     return Rollout(
         total=total_of(production, is_long=True),
-        without_reach=asked_for_reach.count(),
+        without_reach=without_reach,
+        without_data=without_data,
         **asked,
     )
 
@@ -292,7 +299,7 @@ def _quality(app: App) -> list[ChecklistItem]:
 
 
 def _policy(app: App, seen: Progress) -> list[ChecklistItem]:
-    return [*_contacts(app), *_erasure(app, seen)]
+    return [*_contacts(app), *_data_countries(app), *_erasure(app, seen)]
 
 
 def _contacts(app: App) -> list[ChecklistItem]:
@@ -309,6 +316,14 @@ def _contacts(app: App) -> list[ChecklistItem]:
         else ChecklistItem("warn", f"No {name}", about, field_url(app, field), f"Add a {name}")
         for field, name, about in wanted
     ]
+
+
+def _data_countries(app: App) -> list[ChecklistItem]:
+    if app.lacks_data_countries:
+        about = "It sees data about people. Merchants read in which countries it is kept, and for how long."
+        url = field_url(app, "data_countries")
+        return [ChecklistItem("warn", "Doesn't say where the data goes", about, url, "Add countries")]
+    return [ChecklistItem("ok", "Says where the data goes")] if app.data_countries else []
 
 
 def _erasure(app: App, seen: Progress) -> list[ChecklistItem]:

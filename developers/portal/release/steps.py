@@ -14,8 +14,7 @@ from common.errors import ServiceError
 from common.web.charts import Chart, Number, Point, Series, chart
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
-from extensions.releases.health import calls_until, figures_of
-from extensions.releases.history import MOST, floor
+from extensions.releases.health import MOST, calls_until, figures_of, floor
 from extensions.releases.watch import shown
 from marketplace.enums import ReleaseMode
 from marketplace.models import STEPS, App, Release

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods
 
-from common.db.finders import first_or_not_found
+from common.db.rows import first_or_not_found
 from common.errors import Conflict, NotFound, ServiceError
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved, sent_again
@@ -19,31 +19,19 @@ from common.web.pagination import PageRequest, page_request
 from developers.portal.access import app_page, current_developer
 from developers.portal.forms import MessageForm, SubmitForm
 from developers.portal.release.progress import readiness, rollout
-from extensions.manifest.differences import manifest_differences
+from extensions.manifest.changes import manifest_differences
 from extensions.models import ApprovedManifest
 from extensions.queries import approved_manifest, manifest_document, waiting_in
-from extensions.services.versions import restore_version, why_not_restored
+from extensions.services.manifests import restore_version, why_not_restored
 from extensions.submission import may_submit, submit_app, suggested_version
 from installations.queries import affected_by_approval
+from marketplace import queries
 from marketplace.differences import Difference, differences
 from marketplace.enums import AppStatus, SubmissionStatus
 from marketplace.models import App, AppVersion, Submission
-from marketplace.queries import (
-    REVIEW_DUE,
-    conversation_about,
-    in_review,
-    latest_submission,
-    listed_lookalikes,
-    median_wait,
-    position_in_queue,
-    scope_changes,
-    submissions_of,
-    versions_of,
-)
 from marketplace.scopes import SCOPES, Scope
 from marketplace.services import reviews
-from marketplace.services.notifications import failed_criteria
-from marketplace.services.review_messages import may_write, send_message
+from marketplace.services.review_messages import failed_criteria, may_write, send_message
 
 SUBMITTED = "Submitted for review. We'll e-mail you the decision."
 MESSAGE_SENT = "Message sent."
@@ -64,7 +52,7 @@ def send(request: HttpRequest, app: App) -> HttpResponse:
     page = resolve_url("portal:review", app.slug)
     if (data := typed(request)) is None:
         return redirect(page)
-    latest = latest_submission(app)
+    latest = queries.latest_submission(app)
     if latest is None:
         raise NotFound("The app has never been submitted.")
     form, author = MessageForm(data), current_developer(request)
@@ -79,9 +67,9 @@ def send(request: HttpRequest, app: App) -> HttpResponse:
 
 def _page(request: HttpRequest, app: App, form: MessageForm) -> HttpResponse:
     wanted = page_request(request.GET, default=20, maximum=100)
-    submissions = submissions_of(app)
-    latest = latest_submission(app)
-    turns = conversation_about(app, for_reviewers=False) if latest else []
+    submissions = queries.submissions_of(app)
+    latest = queries.latest_submission(app)
+    turns = queries.conversation_about(app, for_reviewers=False) if latest else []
     context = {
         "app": app,
         "latest": latest,
@@ -101,10 +89,10 @@ def _review_status(app: App, latest: Submission | None) -> dict[str, Any]:
     """The values that the page needs for the app's status."""
     if app.status == AppStatus.PENDING_REVIEW and latest:
         return {
-            "place": position_in_queue(latest),
-            "waiting": in_review().count(),
-            "due_at": latest.submitted_at + REVIEW_DUE,
-            "median": median_wait(),
+            "place": queries.position_in_queue(latest),
+            "waiting": queries.in_review().count(),
+            "due_at": latest.submitted_at + queries.REVIEW_DUE,
+            "median": queries.median_wait(),
         }
     if app.status == AppStatus.APPROVED and not may_submit(app):
         return {"scopes": _scopes(app.approved_scopes)}
@@ -124,7 +112,7 @@ def _scopes(names: list[str]) -> list[Scope]:
 @app_page
 def submit(request: HttpRequest, app: App) -> HttpResponse:
     """Explains what a review locks and what an approval changes, asks for notes, and submits."""
-    changes = scope_changes(app)
+    changes = queries.scope_changes(app)
     scopes_grow = app.approved_version is not None and bool(changes["added_scopes"])
     if not may_submit(app):
         return redirect("portal:review", app.slug)
@@ -132,7 +120,7 @@ def submit(request: HttpRequest, app: App) -> HttpResponse:
         typed(request),
         app=app,
         version=suggested_version(app),
-        previous=latest_submission(app),
+        previous=queries.latest_submission(app),
         scopes_grow=scopes_grow,
     )
 
@@ -149,7 +137,7 @@ def submit(request: HttpRequest, app: App) -> HttpResponse:
         "added": _scopes(changes["added_scopes"]),
         "removed": _scopes(changes["removed_scopes"]),
         "waiting": waiting_in(app, manifest_document(app)),
-        "lookalikes": listed_lookalikes(app),
+        "lookalikes": queries.listed_lookalikes(app),
     }
     return form_page(request, "developers/portal/release/submit.html", context)
 
@@ -160,10 +148,10 @@ def withdraw(request: HttpRequest, app: App) -> HttpResponse:
     """Asks first, because the app loses its place in the queue."""
     if request.method == "POST":
         return _withdraw(request, app)
-    latest = latest_submission(app)
+    latest = queries.latest_submission(app)
     if app.status != AppStatus.PENDING_REVIEW or latest is None or latest.reviewer_id is not None:
         return redirect("portal:review", app.slug)
-    context = {"app": app, "place": position_in_queue(latest), "waiting": in_review().count()}
+    context = {"app": app, "place": queries.position_in_queue(latest), "waiting": queries.in_review().count()}
     return render(request, "developers/portal/release/withdraw.html", context)
 
 
@@ -242,7 +230,7 @@ def _draft(app: App, live: AppVersion) -> list[Difference]:
 
 def _releases(app: App, wanted: PageRequest) -> list[ApprovedRelease]:
     """The page's versions. One more is read, to compare the last one with it."""
-    rows = list(versions_of(app)[wanted.offset : wanted.offset + wanted.limit + 1])
+    rows = list(queries.versions_of(app)[wanted.offset : wanted.offset + wanted.limit + 1])
     before = dict(pairwise(rows))
     manifests = dict(ApprovedManifest.objects.filter(version__in=rows).values_list("version_id", "document"))
     releases = []

@@ -1,23 +1,31 @@
-"""What an API call and its answer mean, in sentences for developers."""
+"""What an API call and its answer mean, in sentences for developers; the steps of a thread, and the outcome of a hook call, as pages show them."""
 
 import shlex
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 
-from activity.feed import used_in_window
+from accounts.models import Business
 from activity.models import ApiCall
 from activity.services.writing import KEPT_OF_BODY
+from activity.threads import StepKind, ThreadEntry
 from common.observability.masking import MASK
+from common.templatetags.links import address
+from common.templatetags.ui import host, thousands
 from developers.portal.apps.details_form import field_url
 from developers.portal.sandbox.first_calls import TO_FILL_IN
+from extensions.enums import CallOutcome
 from installations.queries import asked_since
 from marketplace.models import App
+
+_LONGER_THAN_A_WINDOW: Final = timedelta(seconds=120)  # a request counts a little after its time
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +135,7 @@ def _forbidden(app: App, call: ApiCall) -> Explanation:
 
 
 def _too_many(call: ApiCall) -> Explanation:
-    used = used_in_window(call)
+    used = _used_in_window(call)
     total = sum(number for _, _, number in used)
     end = timezone.localtime(datetime.fromtimestamp(call.rate_reset, UTC))
     return Explanation(
@@ -188,3 +196,84 @@ def pill_of(status: int) -> tuple[str, str, str]:
     if status == 429:
         return "warn", "clock", "Rate limited"
     return ("bad", "circle-x", "Failed") if status >= 500 else ("warn", "triangle-alert", "Refused")
+
+
+# --- The steps of a thread ---------------------------------------------------------------------------
+
+STARTED: Final = """<span class="soft">Started by a shopper, the merchant or another app. Request
+  <span class="mono">{}</span></span>"""
+ID: Final = '<span class="mono small">{}</span>'
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadStep:
+    """`kind` and `title` are those of the timeline; `link` leads to what `said` is about, and `about` tells more."""
+
+    at: datetime
+    store: Business | None
+    kind: str
+    title: str
+    said: str
+    app: App | None = None
+    link: str = ""
+    about: str = ""
+
+
+def step_of(entry: ThreadEntry) -> ThreadStep:
+    row, seen = entry.row, partial(ThreadStep, entry.at, entry.store)
+    match entry.kind:
+        case StepKind.REQUEST:
+            return seen("neutral", "A page or another app’s call", format_html(STARTED, entry.request_id))
+        case StepKind.EVENT:
+            return seen("neutral", f"Event: {row.type}", format_html(ID, row.pk))
+        case StepKind.API:
+            title, said = f"API call: {row.method} {row.path.partition('?')[0]}", f"{row.status} {_took(row)}"
+            link = address("portal:request", row.app.slug, row.pk)
+            return seen(pill_of(row.status)[0], title, said, row.app, link, row.message)
+        case StepKind.HOOK:
+            app, said = row.installation.app, f"{row.get_outcome_display()} {_took(row)}"
+            link = address("portal:hook_call", app.slug, row.hook_point, row.pk)
+            return seen(
+                OUTCOMES[row.outcome][0], f"Hook call: {row.hook_point}", said, app, link, row.problem
+            )
+        case StepKind.DELIVERY:
+            app, said = row.webhook.installation.app, f"{row.get_status_display()}: {host(row.webhook.url)}"
+            link = address("portal:delivery", app.slug, row.pk)
+            return seen("warn", f"Webhook: {row.event.type}", said, app, link)
+    webhook, status = row.delivery.webhook, row.http_status
+    kind = "ok" if status is not None and 200 <= status < 300 else "bad"
+    said = f"{'No response' if status is None else status} {_took(row)} from {host(webhook.url)}"
+    app = webhook.installation.app
+    link = f"{address('portal:delivery', app.slug, row.delivery.pk)}?attempt={row.number}"
+    return seen(kind, f"Webhook: {row.delivery.event.type}, attempt {row.number}", said, app, link)
+
+
+def _took(row: Any) -> str:
+    return f"in {thousands(row.duration_ms)} ms"
+
+
+# Kind, icon and label of the pill.
+OUTCOMES: Final = {
+    CallOutcome.ANSWERED: ("ok", "check", "Answered"),
+    CallOutcome.TIMEOUT: ("bad", "clock", "Timeout"),
+    CallOutcome.UNREACHABLE: ("bad", "plug", "Unreachable"),
+    CallOutcome.HTTP_ERROR: ("bad", "circle-x", "HTTP error"),
+    CallOutcome.NOT_JSON: ("bad", "braces", "Not JSON"),
+    CallOutcome.UNEXPECTED: ("bad", "braces", "Unexpected JSON"),
+    CallOutcome.BREAKER_OPEN: ("neutral", "pause", "Skipped"),
+    CallOutcome.NO_TIME_LEFT: ("neutral", "clock", "No time left"),
+}
+
+
+def _used_in_window(call: ApiCall) -> list[tuple[str, str, int]]:
+    """What counted for the rate limit until a call: method, route and number, most first."""
+    end = datetime.fromtimestamp(call.rate_reset, UTC)
+    in_window = ApiCall.objects.filter(
+        installation=call.installation_id, at__gte=end - _LONGER_THAN_A_WINDOW, at__lte=call.at,
+        rate_reset=call.rate_reset,
+    )  # fmt: skip
+    counts: dict[tuple[str, str], int] = {}
+    for method, route, path in in_window.exclude(status=429).values_list("method", "route", "path"):
+        key = method, route or path.partition("?")[0]
+        counts[key] = counts.get(key, 0) + 1
+    return sorted(((*key, number) for key, number in counts.items()), key=lambda each: (-each[2], each))

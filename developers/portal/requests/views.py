@@ -15,28 +15,24 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods
 
 from activity import feed
-from activity.deprecated_use import deprecated_use
 from activity.feed import API, CLASSES, FAILED, HOOK, WEBHOOK, ActivityQuery
-from activity.scope_use import scope_use
-from activity.summaries import HOURS, FailedCalls, failed_calls
 from activity.threads import thread_of
+from activity.use import HOURS, FailedCalls, deprecated_use, failed_calls, scope_use
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
 from common.templatetags.links import address
 from common.templatetags.ui import moment, pill, thousands
 from common.text.nesting import indented
 from common.web.charts import strip
+from common.web.forms.fields import LongChoiceField
 from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
-from common.web.forms.widgets import LongChoiceField
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
-from developers.portal.deliveries.forms import MAX_CHOICES
+from developers.portal.deliveries.forms import MAX_NEW, MOST_TO_FILTER_BY, ListFilters, news, search_field
 from developers.portal.deliveries.rows import store_cell
-from developers.portal.filter_forms import MAX_NEW, ListFilters, news, search_field
-from developers.portal.hooks.outcomes import OUTCOMES
 from developers.portal.requests import descriptions as request_descriptions
-from developers.portal.requests.thread_steps import step_of
+from developers.portal.requests.descriptions import OUTCOMES, step_of
 from marketplace.models import App
 from marketplace.services.apps import update_app
 from webhooks.insight.diagnosis import in_short
@@ -250,7 +246,7 @@ def scopes(request: HttpRequest, app: App) -> HttpResponse:
 
 
 def _form(kind: type[LogFilterForm], app: App, query: QueryDict) -> LogFilterForm:
-    stores = feed.stores_of(app, most=MAX_CHOICES, named=query.get("installation"))
+    stores = feed.stores_of(app, most=MOST_TO_FILTER_BY, named=query.get("installation"))
     return kind(query, endpoints=feed.endpoints_of(app, kind.only), stores=stores)
 
 

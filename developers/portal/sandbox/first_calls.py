@@ -1,11 +1,16 @@
-"""Example API requests for a new token, as curl commands."""
+"""What follows a new credential: a page that shows it once, in the response to the form that created it, and example API requests as curl
+commands.
+"""
 
 import json
 import shlex
+from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render, resolve_url
 
 from accounts.models import Business
 from installations.models import Installation
@@ -77,3 +82,24 @@ def _curl(token: str, path: str, body: dict[str, Any] | None = None) -> str:
     if body is not None:
         parts += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(json.dumps(body, indent=2))}"]
     return " \\\n  ".join(parts)
+
+
+CONFLICT = 409
+
+
+def client_secret_page(request: HttpRequest, app: App, secret: str) -> HttpResponse:
+    env = f"CLIENT_ID={app.client_id}\nCLIENT_SECRET={secret}"
+    next_url = resolve_url("portal:credentials", app.slug)
+    context = {"app": app, "secret": secret, "env": env, "next_url": next_url}
+    return render(request, "developers/portal/apps/client_secret.html", context)
+
+
+def already_shown(
+    request: HttpRequest, app: App, *, what: str, at: datetime, create_url: str
+) -> HttpResponse:
+    """The page for a form that was sent before, by a reload or the Back button. Nothing is created again.
+
+    `what` was shown `at` that time. A new one can be created at `create_url`.
+    """
+    context = {"app": app, "what": what, "at": at, "create_url": create_url}
+    return render(request, "developers/portal/apps/secret_gone.html", context, status=CONFLICT)

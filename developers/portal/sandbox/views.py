@@ -15,16 +15,14 @@ from accounts.models import Business
 from accounts.services.confirmation import require_confirmed
 from common.errors import Conflict, Invalid, ServiceError
 from common.strangers import NoPlace, may_wait_for_strangers
-from common.web.forms.one_time import SecretForm
-from common.web.forms.pages import form_page, saved
+from common.web.forms.pages import SecretForm, form_page, saved
 from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
-from common.web.own_pages import is_own_page
+from common.web.requests import is_own_page
 from developers import limits
 from developers.portal.access import app_page, current_developer
-from developers.portal.apps.secrets import already_shown
 from developers.portal.sandbox import changes as test_store
-from developers.portal.sandbox.first_calls import first_calls
+from developers.portal.sandbox.first_calls import already_shown, first_calls
 from developers.portal.webhooks.inbox_entries import newest_entries
 from installations import services
 from installations.models import Installation
@@ -32,6 +30,7 @@ from installations.queries import sandbox_installation
 from marketplace.models import App
 from marketplace.scopes import SCOPES, in_order
 from webhooks.engine import listeners
+from webhooks.queries import filtering, stopped
 from webhooks.services import inboxes
 from webhooks.services.sandbox import changes as sandbox_changes
 from webhooks.services.sandbox.samples import send_sample
@@ -213,8 +212,10 @@ def test_event(request: HttpRequest, app: App) -> HttpResponse:
     except Conflict as error:
         messages.error(request, error.message)
         return redirect(back)
+    assert event.installation is not None
+    filtered = " ".join(stopped(filtering(event.installation), event.installation, event))
     if not deliveries:
-        messages.warning(request, NOTHING_SENT.format(event=event_type))
+        messages.warning(request, filtered or NOTHING_SENT.format(event=event_type))
         return redirect(back)
     endpoints = "1 endpoint" if deliveries == 1 else f"{deliveries} endpoints"
     installation = sandbox_installation(app=app, developer=current_developer(request))
@@ -223,5 +224,5 @@ def test_event(request: HttpRequest, app: App) -> HttpResponse:
             request, f"{event_type} is held for {endpoints}: your sandbox store has paused the app."
         )
     else:
-        messages.success(request, f"{event_type} is being sent to {endpoints}.")
+        messages.success(request, f"{event_type} is being sent to {endpoints}. {filtered}".rstrip())
     return redirect(f"{resolve_url('portal:deliveries', app.slug)}?q={event.pk}")

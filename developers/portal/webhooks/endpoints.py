@@ -15,6 +15,7 @@ from common.web.forms.pages import form_page, saved
 from common.web.methods import GET_OR_POST
 from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.log import counted
+from developers.portal.webhooks.filter_field import is_previewed
 from developers.portal.webhooks.forms import EditWebhookForm, NewWebhookForm
 from developers.portal.webhooks.last_day_strip import Strip
 from developers.portal.webhooks.statuses import redirect_to_webhook, test_result
@@ -48,16 +49,30 @@ def webhook_add(request: HttpRequest, app: App) -> HttpResponse:
         messages.warning(request, ALREADY_ADDED)
         return redirect("portal:webhooks", app.slug)
 
-    if response := saved(request, form, lambda: _add(request, app, installation, form), again=again):
+    is_preview = is_previewed(request)
+    if not is_preview and (
+        response := saved(request, form, lambda: _add(request, app, installation, form), again=again)
+    ):
         return response
-    context = {"app": app, "form": form, "installation": installation, "most": MAX_WEBHOOKS}
+    context = {
+        "app": app,
+        "form": form,
+        "installation": installation,
+        "most": MAX_WEBHOOKS,
+        "trial": form.trial(installation),
+        "previewed": is_preview,
+    }
     return form_page(request, "developers/portal/webhooks/add.html", context)
 
 
 def _add(request: HttpRequest, app: App, installation: Installation, form: NewWebhookForm) -> HttpResponse:
     given = form.cleaned_data
     webhook, secret = create_webhook(
-        installation=installation, url=given["url"], events=given["events"], description=given["description"]
+        installation=installation,
+        url=given["url"],
+        events=given["events"],
+        filter_=given["filter"],
+        description=given["description"],
     )
     webhook.installation = installation
     context = {
@@ -85,10 +100,18 @@ def webhook_edit(request: HttpRequest, app: App, webhook_id: str) -> HttpRespons
         tested = _ping(request, changed)
         return redirect_to_webhook(app, changed, **({"tested": tested} if tested else {}))
 
-    if response := saved(request, form, save):
+    is_preview = is_previewed(request)
+    if not is_preview and (response := saved(request, form, save)):
         return response
-    strip = Strip(last_days([webhook.pk])[webhook.pk])
-    context = {"app": app, "form": form, "installation": installation, "webhook": webhook, "strip": strip}
+    context = {
+        "app": app,
+        "form": form,
+        "installation": installation,
+        "webhook": webhook,
+        "strip": Strip(last_days([webhook.pk])[webhook.pk]),
+        "trial": None if webhook.is_app_defined else form.trial(installation),
+        "previewed": is_preview,
+    }
     return form_page(request, "developers/portal/webhooks/edit.html", context)
 
 

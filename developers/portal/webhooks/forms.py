@@ -9,11 +9,13 @@ from django import forms
 from django.utils import timezone
 
 from common.web.forms.edits import EditForm
-from common.web.forms.one_time import SecretForm
-from common.web.forms.widgets import CheckboxLines
+from common.web.forms.fields import CheckboxLines
+from common.web.forms.pages import SecretForm
+from developers.portal.webhooks.filter_field import FilterField, check
 from installations.models import Installation
 from marketplace.scopes import SCOPE_OF_EVENT
 from webhooks import catalogue
+from webhooks.insight.filtered import FilterTrial, try_filter
 from webhooks.messages import message
 from webhooks.models import Webhook
 from webhooks.queries import events_of
@@ -73,12 +75,18 @@ class WebhookForm(forms.Form):
         error_messages={"required": "Choose at least one event."},
     )
 
+    filter = FilterField(
+        required=False,
+        help_text="Fields are those of the event's data, such as amount. Without conditions, every chosen event is delivered.",
+    )
+
     def __init__(
         self, data: Any = None, *, installation: Installation, webhook: Webhook | None = None
     ) -> None:
         initial = (
             {
                 "events": events_of(webhook, installation),
+                "filter": webhook.filter and orjson.loads(webhook.filter),
                 "url": webhook.url,
                 "description": webhook.description,
             }
@@ -93,7 +101,23 @@ class WebhookForm(forms.Form):
             for name in catalogue.without_scope(catalogue.SUBSCRIBABLE, installation.effective_scopes)
         }
         if webhook and webhook.is_app_defined:
-            del self.fields["url"]
+            del self.fields["url"], self.fields["filter"]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if "filter" in self.fields and "events" in cleaned:
+            check(self, "filter", cleaned["events"])
+        return cleaned
+
+    def trial(self, installation: Installation) -> FilterTrial | None:
+        """What the filter that was typed, or else the saved one, does to the newest events. None with problems in it."""
+        if not self.is_bound:
+            return try_filter(
+                installation, self.initial.get("filter"), self.initial.get("events", catalogue.SUBSCRIBABLE)
+            )
+        if "filter" in self.errors or "events" in self.errors:
+            return None
+        return try_filter(installation, self.cleaned_data["filter"], self.cleaned_data["events"])
 
 
 class EditWebhookForm(WebhookForm, EditForm):

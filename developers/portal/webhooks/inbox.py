@@ -15,9 +15,9 @@ from common.errors import ServiceError
 from common.strangers import may_wait_for_strangers
 from common.web.errors import error_response
 from common.web.forms.edits import EditForm
+from common.web.forms.fields import RadioLines
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved
-from common.web.forms.widgets import RadioLines
 from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.middleware.hang_up import hang_up

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import Any, Final
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.template.loader import render_to_string
@@ -15,7 +16,9 @@ from common.templatetags.ui import icon, moment, pill, thousands
 from developers.portal.webhooks.statuses import WebhookStatus
 from installations.models import Installation
 from marketplace.models import App
+from webhooks.filters.judging import words_of
 from webhooks.models import Webhook
+from webhooks.queries import filter_of
 
 LINK: Final = (
     '<a class="button small{}" data-changes href="{}">{}{}<span class="visually-hidden"> {}</span></a>'
@@ -41,44 +44,50 @@ def endpoint_rows(
     """`tested` is the result of a test (`statuses.test_result`). A single row is open."""
     tokens = tokens_of_forms(request)
     of_test = tested["tested"].delivery.webhook_id if tested else None
-    rows = []
-    for each in endpoints:
-        webhook, installation = each.webhook, each.webhook.installation
-        test = address("portal:webhook_test", app.slug, webhook.pk)
-        is_tested = webhook.pk == of_test
-        rows.append(
-            {
-                "id": webhook.pk,
-                "open": " open" if is_open or is_tested else "",
-                "whose": DESCRIBED if webhook.description else UNNAMED,
-                "name": webhook.description or webhook.url,
-                "store": installation.business.name,
-                "pills": _pills(each),
-                "strip": each.strip.drawn,
-                "reason": _reason(each),
-                "url": webhook.url,
-                "events": _events(
-                    tuple(each.events),
-                    tuple(each.without_scope),
-                    webhook.is_app_defined and not webhook.events,
-                ),
-                "succeeded": moment(each.last_success, "None in the last 30 days"),
-                "next": moment(each.next_attempt, "None scheduled"),
-                "held": _held(each) if each.held else "",
-                "tested": render_to_string(
-                    "developers/portal/webhooks/test_result.html", {"app": app, **tested}
-                )
-                if is_tested
-                else "",
-                "test": test,
-                "zap": icon("zap"),
-                "tokens": tokens(test),
-                "acts": _acts(app, webhook, tokens),
-                "deliveries": f"{address('portal:deliveries', app.slug)}?webhook={webhook.pk}",
-                "edit": _edit(app, webhook) if own and webhook.installation_id == own.pk else "",
-            }
-        )
-    return rows
+    return [_row(app, each, of_test, tested, tokens, own, is_open=is_open) for each in endpoints]
+
+
+def _row(
+    app: App,
+    each: WebhookStatus,
+    of_test: UUID | None,
+    tested: dict[str, Any],
+    tokens: Callable[[str], SafeString],
+    own: Installation | None,
+    *,
+    is_open: bool,
+) -> dict[str, Any]:
+    webhook, installation = each.webhook, each.webhook.installation
+    test = address("portal:webhook_test", app.slug, webhook.pk)
+    is_tested = webhook.pk == of_test
+    result = {"app": app, **tested}
+    return {
+        "id": webhook.pk,
+        "open": " open" if is_open or is_tested else "",
+        "whose": DESCRIBED if webhook.description else UNNAMED,
+        "name": webhook.description or webhook.url,
+        "store": installation.business.name,
+        "pills": _pills(each),
+        "strip": each.strip.drawn,
+        "reason": _reason(each),
+        "url": webhook.url,
+        "events": _events(
+            tuple(each.events), tuple(each.without_scope), webhook.is_app_defined and not webhook.events
+        ),
+        "filter": _filter(filter_of(webhook, installation)),
+        "succeeded": moment(each.last_success, "None in the last 30 days"),
+        "next": moment(each.next_attempt, "None scheduled"),
+        "held": _held(each) if each.held else "",
+        "tested": render_to_string("developers/portal/webhooks/test_result.html", result)
+        if is_tested
+        else "",
+        "test": test,
+        "zap": icon("zap"),
+        "tokens": tokens(test),
+        "acts": _acts(app, webhook, tokens),
+        "deliveries": f"{address('portal:deliveries', app.slug)}?webhook={webhook.pk}",
+        "edit": _edit(app, webhook) if own and webhook.installation_id == own.pk else "",
+    }
 
 
 def _pills(status: WebhookStatus) -> SafeString:
@@ -113,6 +122,11 @@ def _events(events: tuple[str, ...], without_scope: tuple[str, ...], is_apps_lis
         if without_scope
         else "",
     )
+
+
+def _filter(filter_text: str | None) -> SafeString | str:
+    words = filter_text and words_of(filter_text)
+    return format_html('<dt>Filter</dt><dd class="mono small breakable">{}</dd>', words) if words else ""
 
 
 def _held(status: WebhookStatus) -> SafeString:

@@ -15,7 +15,7 @@ from common.db.compiled import AmongIds, Compiled, Param
 from common.ids import parse_id
 from common.times import duration
 from developers.portal.webhooks.last_day_strip import Strip
-from installations.models import with_versions
+from installations.models import SCOPE_FIELDS, with_versions
 from marketplace.models import App
 from webhooks import catalogue, health
 from webhooks.enums import WAITING, DeliveryStatus, Stage
@@ -58,8 +58,11 @@ def _with_times() -> QuerySet[Webhook]:
     deliveries = Delivery.objects.filter(webhook=OuterRef("pk"))
     succeeded = deliveries.filter(status=DeliveryStatus.SUCCEEDED).order_by("-finished_at")
     waiting = deliveries.filter(status__in=WAITING, due_at__isnull=False).order_by("due_at")
+    shown = [field.name for field in Webhook._meta.concrete_fields if field.name != "secret"]
+    shown += [f"installation__{name}" for name in SCOPE_FIELDS if not name.startswith("app__")]
     return (
         _around("installation__runs")
+        .only(*shown, "installation__business__name")
         .filter(AmongIds("id", "ids"))
         .annotate(
             last_success=Subquery(succeeded.values("finished_at")[:1]),
@@ -78,14 +81,32 @@ _HELD: Final[Compiled[Any]] = Compiled(
     ),
     prepared_as="portal_held",
 )
-_CURRENT: Final[Compiled[Any]] = Compiled(
-    lambda: current_webhooks(Param("app", UUIDField())).values_list("pk")
+_APP: Final[Any] = Param("app", UUIDField())
+_WANTED: Final[Any] = Param("wanted", UUIDField())
+_CURRENT: Final[Compiled[Any]] = Compiled(lambda: current_webhooks(_APP).values_list("pk"))
+_OLDER: Final[Compiled[Any]] = Compiled(
+    lambda: current_webhooks(_APP).filter(pk__lt=_WANTED).values_list("pk")
+)
+_NEWER: Final[Compiled[Any]] = Compiled(
+    lambda: current_webhooks(_APP).filter(pk__gt=_WANTED).order_by("id").values_list("pk")
 )
 
 
-def newest_ids(app: App, *, limit: int, offset: int) -> list[UUID]:
-    """Those of a page. They are read first: the look-ups in deliveries would be made for all rows before the page too."""
-    return [pk for (pk,) in _CURRENT.rows(limit=limit, offset=offset, app=app.pk)]
+def newest_ids(
+    app: App, *, limit: int, offset: int, before: UUID | None = None, after: UUID | None = None
+) -> list[UUID]:
+    """Those of a page. They are read first: the look-ups in deliveries would be made for all rows before the page too.
+
+    `before` and `after` are the last of the page before it and the first of the page behind it. A late page costs as much as the first
+    one then, while `offset` reads all webhooks before it.
+    """
+    if before:
+        rows = _OLDER.rows(limit=limit, app=app.pk, wanted=before)
+    elif after:
+        rows = _NEWER.rows(limit=limit, app=app.pk, wanted=after)[::-1]
+    else:
+        rows = _CURRENT.rows(limit=limit, offset=offset, app=app.pk)
+    return [pk for (pk,) in rows]
 
 
 def webhook_statuses(app: App, ids: Sequence[UUID]) -> list[WebhookStatus]:

@@ -10,9 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from common.db.finders import get_or_not_found
-from common.db.totals import total_of
+from common.db.long_lists import total_of
+from common.db.rows import get_or_not_found
 from common.errors import ServiceError
+from common.ids import parse_id
 from common.strangers import may_wait_for_strangers
 from common.times import duration
 from common.web.methods import GET_OR_POST, require_safe
@@ -21,16 +22,11 @@ from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries import descriptions as delivery_descriptions
 from developers.portal.deliveries.log import counted
 from developers.portal.sandbox.changes import sample_events
+from developers.portal.sandbox.erasures import erasure_rows
+from developers.portal.sandbox.erasures import newest_ids as newest_ids_of_erasures
 from developers.portal.sandbox.first_calls import registration_call
+from developers.portal.webhooks import statuses
 from developers.portal.webhooks.rows import endpoint_rows
-from developers.portal.webhooks.statuses import (
-    WebhookStatus,
-    current_webhooks,
-    newest_ids,
-    redirect_to_webhook,
-    test_result,
-    webhook_statuses,
-)
 from installations.queries import sandbox_installation
 from marketplace.models import App
 from webhooks import health
@@ -42,6 +38,8 @@ from webhooks.services.registration import change_webhook
 from webhooks.services.sandbox.testing import send_test
 
 PER_PAGE: Final = 20
+ERASURES_PER_PAGE: Final = 25
+PAGES_COUNTED: Final = 5  # by the ids that the query of the first one reads
 
 
 @require_safe
@@ -49,13 +47,16 @@ PER_PAGE: Final = 20
 def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
     """The URL names the test whose result is shown, so that a reload sends nothing."""
     wanted = page_request(request.GET, default=PER_PAGE, maximum=PER_PAGE)
-    webhooks = current_webhooks(app)
-    shown = newest_ids(app, limit=wanted.limit, offset=wanted.offset)
-    endpoints = webhook_statuses(app, shown)
+    before, after = (parse_id(request.GET.get(name)) for name in ("before", "after"))
+    is_first = wanted.page == 1 and not (before or after)
+    most = PAGES_COUNTED * wanted.limit + 1 if is_first else wanted.limit
+    found = statuses.newest_ids(app, limit=most, offset=wanted.offset, before=before, after=after)
+    shown = found[: wanted.limit]
+    endpoints = statuses.webhook_statuses(app, shown)
     installation = sandbox_installation(app=app, developer=current_developer(request))
-    is_all = wanted.page == 1 and len(shown) < wanted.limit
-    total = len(shown) if is_all else total_of(webhooks, is_long=True)
-    tested = test_result(app, request.GET.get("tested"))
+    is_all = is_first and len(found) < most
+    total = len(found) if is_all else total_of(statuses.current_webhooks(app), is_long=True)
+    tested = statuses.test_result(app, request.GET.get("tested"))
     context = {
         "app": app,
         "endpoints": endpoint_rows(request, app, endpoints, installation, tested, is_open=total == 1),
@@ -63,6 +64,7 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
         "repeats": _repeats(endpoints),
         "total": total,
         "page_request": wanted,
+        "ends": (shown[0], shown[-1]) if shown else (),
         "installation": installation,
         "sample_events": sample_events(installation) if installation else (),
         "curl": registration_call(app),
@@ -74,7 +76,7 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
     return render(request, "developers/portal/webhooks/list.html", context)
 
 
-def _repeats(endpoints: Iterable[WebhookStatus]) -> list[tuple[RepeatedUrl, int]]:
+def _repeats(endpoints: Iterable[statuses.WebhookStatus]) -> list[tuple[RepeatedUrl, int]]:
     """What endpoints on this page send twice, each with the number of stores where they do."""
     installations = {each.webhook.installation_id: each.webhook.installation for each in endpoints}
     stores = Counter(repeats(installations.values()))
@@ -91,8 +93,8 @@ def webhook_test(request: HttpRequest, app: App, webhook_id: str) -> HttpRespons
         result = send_test(webhook=webhook)
     except ServiceError as error:
         messages.error(request, error.message)
-        return redirect_to_webhook(app, webhook)
-    return redirect_to_webhook(app, webhook, tested=result.event_id)
+        return statuses.redirect_to_webhook(app, webhook)
+    return statuses.redirect_to_webhook(app, webhook, tested=result.event_id)
 
 
 @require_http_methods(GET_OR_POST)
@@ -102,7 +104,7 @@ def webhook_pause(request: HttpRequest, app: App, webhook_id: str) -> HttpRespon
     webhook = _own_webhook(app, webhook_id)
     if request.method == "POST":
         _switch(request, webhook, on=False)
-        return redirect_to_webhook(app, webhook)
+        return statuses.redirect_to_webhook(app, webhook)
     waiting = counted(Delivery.objects.filter(webhook=webhook, status__in=WAITING))
     context = {"app": app, "webhook": webhook, "waiting": waiting}
     return render(request, "developers/portal/webhooks/pause.html", context)
@@ -113,12 +115,12 @@ def webhook_pause(request: HttpRequest, app: App, webhook_id: str) -> HttpRespon
 def webhook_resume(request: HttpRequest, app: App, webhook_id: str) -> HttpResponse:
     webhook = _own_webhook(app, webhook_id)
     _switch(request, webhook, on=True)
-    return redirect_to_webhook(app, webhook)
+    return statuses.redirect_to_webhook(app, webhook)
 
 
 def _own_webhook(app: App, webhook_id: str) -> Webhook:
     """Raises `NotFound`, also if the webhook is deleted, another app's, or its installation has ended."""
-    return get_or_not_found(current_webhooks(app), webhook_id, "Webhook not found")
+    return get_or_not_found(statuses.current_webhooks(app), webhook_id, "Webhook not found")
 
 
 def _switch(request: HttpRequest, webhook: Webhook, *, on: bool) -> None:
@@ -133,15 +135,15 @@ def _switch(request: HttpRequest, webhook: Webhook, *, on: bool) -> None:
 @require_safe
 @app_page
 def erasure_list(request: HttpRequest, app: App) -> HttpResponse:
-    wanted = page_request(request.GET)
-    erasures = erasures_of(app)
-    # The ids first: the stores of all would be read before the page too.
-    shown = list(erasures.values_list("pk", flat=True)[wanted.window])
+    wanted = page_request(request.GET, default=ERASURES_PER_PAGE)
+    most = PAGES_COUNTED * wanted.limit + 1 if wanted.page == 1 else wanted.limit
+    found = newest_ids_of_erasures(app, limit=most, offset=wanted.offset)
+    is_all = wanted.page == 1 and len(found) < most
     context = {
         "app": app,
         "delay": settings.DATA_ERASURE_DELAY,
-        "erasures": erasures.filter(pk__in=shown),
-        "total": total_of(erasures),
+        "erasures": erasure_rows(app, found[: wanted.limit]),
+        "total": len(found) if is_all else total_of(erasures_of(app)),
         "page_request": wanted,
     }
     return render(request, "developers/portal/sandbox/erasures.html", context)

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from accounts.models import User
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import Conflict
 from developers.review.reviewers import MAY_REVIEW, MAY_SUSPEND
 from marketplace.models import App, Submission

@@ -22,7 +22,8 @@ from common.web.forms.pages import done, form_page, may_save, saved, sent_again
 from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
 from conformance.enums import Outcome
-from developers.review import check_runs, checks, criteria, decision_effects, risks, submissions
+from developers.review import check_runs, checks, decision_effects, risks, submissions
+from developers.review.admin import forms
 from developers.review.admin.access import context, current_user, find_submission, submission_page
 from developers.review.admin.forms import DecisionForm, FindingsForm, RejectionForm, ReviewerMessageForm
 from developers.review.reviewers import MAY_REVIEW, MAY_SUSPEND
@@ -38,8 +39,7 @@ from marketplace.models import Submission
 from marketplace.queries import conversation_about, latest_submission
 from marketplace.services import reviews
 from marketplace.services.findings import record_findings
-from marketplace.services.notifications import criteria_notes, decision_letter
-from marketplace.services.review_messages import may_write, send_message
+from marketplace.services.review_messages import criteria_notes, decision_letter, may_write, send_message
 from stores.addresses import store_url
 
 NEWEST_SHOWN = 4  # turns of the conversation; earlier ones are folded
@@ -199,8 +199,8 @@ def approve(request: HttpRequest, submission: Submission) -> HttpResponse:
         submission,
         form,
         effects=decision_effects.of_approval(submission),
-        failing=criteria.judged(submission, Verdict.FAIL),
-        unjudged=criteria.judged(submission, ""),
+        failing=forms.judged(submission, Verdict.FAIL),
+        unjudged=forms.judged(submission, ""),
         failed_checks=[each for each in checks.results_of(submission) if each.outcome == Outcome.FAIL],
         warned_checks=checks.titles(submission, Outcome.WARN),
         objections=checks.objections(submission),

@@ -1,18 +1,17 @@
-"""Forms for reviewers."""
+"""Forms for reviewers, and the five criteria: what to check, and the common reasons for a rejection."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.forms import BoundField
 from django.forms.boundfield import BoundWidget
 
 from common.web.forms.edits import EditForm
-from common.web.forms.one_time import OneTimeForm
-from common.web.forms.texts import Lines
-from developers.review.criteria import COMMON_REASONS, INSTRUCTIONS
+from common.web.forms.fields import Lines
+from common.web.forms.pages import OneTimeForm
 from marketplace.enums import Criterion, Verdict
 from marketplace.models import App, ReviewMessage, Submission
 from marketplace.services.reviews import NOTES_MISSING
@@ -82,6 +81,51 @@ class DecisionForm(forms.Form):
         widget=forms.Textarea({"rows": 6}),
         label="Notes for the developer",
     )
+
+
+INSTRUCTIONS: Final[Mapping[Criterion, str]] = {
+    Criterion.FUNCTIONALITY: "When you follow the test notes, the app does what its description says.",
+    Criterion.SECURITY: "It handles data safely and verifies signatures. See the automatic checks.",
+    Criterion.SCOPES: "Each permission is needed for something in the description.",
+    Criterion.QUALITY: "The description is clear, and the pictures show the app.",
+    Criterion.POLICY: "It doesn't mislead merchants or their customers, and does nothing forbidden.",
+}
+
+COMMON_REASONS: Final[Mapping[Criterion, tuple[str, ...]]] = {
+    Criterion.FUNCTIONALITY: (
+        "The app could not be installed: after the consent, the Redirect URL did not lead to a working page.",
+        "The app does not do what its description says.",
+        "In the test notes, explain what a reviewer must do, and include a sign-in if one is needed.",
+    ),
+    Criterion.SECURITY: (
+        "Answer 401 at the Webhook URL to requests with a wrong signature or a timestamp older than five minutes.",
+        "The Webhook URL refuses correctly signed requests. Hash the raw bytes of the body.",
+    ),
+    Criterion.SCOPES: (
+        "The app requests permissions that nothing in its description needs. Request only the ones it uses.",
+        "Explain to merchants why the app needs the added permissions.",
+    ),
+    Criterion.QUALITY: (
+        "Describe what the app does for a merchant, in plain words.",
+        "Add screenshots of the app in use.",
+        "Use a square icon of at least 256 pixels.",
+    ),
+    Criterion.POLICY: (
+        "The name and pictures must not suggest that the app belongs to someone else.",
+        "The app sends data to third parties without mentioning it in its description.",
+    ),
+}
+"""By criterion. Reviewers select reasons and can edit them before they are sent."""
+
+
+def verdict(submission: Submission, criterion: Criterion) -> str:
+    """PASS, FAIL, or "" if not judged yet."""
+    return str(submission.findings.get(criterion, {}).get("verdict", ""))
+
+
+def judged(submission: Submission, wanted: str) -> list[Criterion]:
+    """The criteria with this verdict; "" for those not judged yet."""
+    return [criterion for criterion in Criterion if verdict(submission, criterion) == wanted]
 
 
 class RejectionForm(DecisionForm):

@@ -13,7 +13,7 @@ from common.templatetags.ui import minute
 from conformance.enums import Outcome
 from developers.review import checks, submissions
 from developers.review.risks import Risk, risks_of
-from extensions.manifest.differences import summary
+from extensions.manifest.changes import summary
 from marketplace.enums import ReviewKind
 from marketplace.models import ReviewEntry, Submission
 from marketplace.queries import REVIEW_DUE

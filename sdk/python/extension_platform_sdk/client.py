@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import EllipsisType
 from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
@@ -286,13 +287,20 @@ class AppClient:
     # Webhooks: no scope
 
     def create_webhook(
-        self, url: str, events: Sequence[types.SentEvent], description: str | None = None
+        self,
+        url: str,
+        events: Sequence[types.SentEvent],
+        description: str | None = None,
+        *,
+        filter: types.WebhookFilter | None = None,  # noqa: A002  the API's name
     ) -> types.CreatedWebhook:
         """Register ``url`` for ``events``: ``id, url, events, isActive, eventsWithoutScope, …`` and ``secret``.
 
+        With a ``filter`` it gets those of them that pass: ``{"all": [{"field": "amount", "op": "gte", "value": 100}]}``.
+
         Keep the secret: no other answer holds it.
         """
-        body = {"url": url, "events": list(events), "description": description}
+        body = {"url": url, "events": list(events), "description": description, "filter": filter}
         return self._transport.record(types.CreatedWebhook, "POST", "/webhooks", _given(body))
 
     def webhooks(self, *, page: int = 1, limit: int = 50) -> Page[types.Webhook]:
@@ -311,10 +319,12 @@ class AppClient:
         events: Sequence[types.SentEvent] | None = None,
         description: str | None = None,
         is_active: bool | None = None,
+        filter: types.WebhookFilter | EllipsisType | None = ...,  # noqa: A002  the API's name
     ) -> types.Webhook:
-        """Change what is given of a registration, and return it."""
+        """Change what is given of a registration, and return it. ``filter=None`` takes its filter away."""
         body = {"url": url, "events": events, "description": description, "isActive": is_active}
-        return self._transport.record(types.Webhook, "PATCH", f"/webhooks/{_part(webhook_id)}", _given(body))
+        given = _given(body) | ({} if filter is ... else {"filter": filter})
+        return self._transport.record(types.Webhook, "PATCH", f"/webhooks/{_part(webhook_id)}", given)
 
     def delete_webhook(self, webhook_id: str) -> None:
         """End a registration; nothing more is sent for it."""

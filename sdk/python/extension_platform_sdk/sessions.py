@@ -1,7 +1,7 @@
-"""The person who looks at an admin page: the session token of ``service:init``.
+"""Session tokens: who looks at an admin page, and which store a block or widget is in.
 
-The host's message reaches the page in the browser, where anybody can forge one. Its ``sessionToken`` can't be forged:
-send it to your server, and trust nothing but what ``read_session_token`` returns there.
+The host's message reaches the frame in the browser, where anybody can forge one. Its ``sessionToken`` can't be forged:
+send it to your server, and trust nothing but what ``read_session_token`` or ``read_storefront_token`` returns there.
 """
 
 from __future__ import annotations
@@ -15,8 +15,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .platform_keys import keys_of
+
 LEEWAY = 5
 """Seconds that the two clocks may differ."""
+
+STOREFRONT = "/storefront"
 
 
 class InvalidSession(Exception):
@@ -37,44 +41,113 @@ class Session:
     staff_role: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class StorefrontSession:
+    """The store that a block or widget is in, as the platform signed it, until ``expires_at`` (Unix seconds). It names no person."""
+
+    business_id: str
+    installation_id: str
+    expires_at: int
+
+
 SecretOfInstallation = Callable[[str], str | None]
 
 
 def read_session_token(
-    token: str, *, client_id: str, secret: str | SecretOfInstallation, now: float | None = None
+    token: str,
+    *,
+    client_id: str,
+    secret: str | SecretOfInstallation | None = None,
+    base_url: str | None = None,
+    now: float | None = None,
 ) -> Session:
-    """Verify a session token: a JWT signed with HS256 and the installation's webhook secret (RFC 7519).
+    """Verify the token of an admin page: a JWT (RFC 7519). A token lives for a minute: give the browser a session of your own for it.
 
-    ``secret`` is that secret, or a function that is given the ``installationId`` and returns its secret, ``None`` for an
-    unknown one. A token lives for a minute: give the browser a session of your own for it.
+    ``secret`` accepts tokens that are signed with the installation's webhook secret (HS256). It is that secret, or a
+    function that is given the ``installationId`` and returns its secret, ``None`` for an unknown one.
 
-    Raises ``InvalidSession`` for a malformed, forged, expired or foreign token.
+    ``base_url``, the platform's address, accepts tokens that are signed with the platform's key, of apps with
+    ``sessionTokenAlg: EdDSA``. The keys are fetched from there once and kept. This needs the package ``cryptography``.
+
+    Give both while you change from one to the other.
+
+    Raises ``InvalidSession`` for a malformed, forged, expired or foreign token, and ``Unreachable`` or ``ApiError`` where
+    the platform's keys are needed and can't be fetched.
     """
+    claims = _verified(token, client_id, secret, base_url, now)
+    user_id, business_id, installation_id = _texts(claims, "sub", "businessId", "installationId")
+    role = claims.get("staffRole")
+    return Session(
+        user_id, business_id, installation_id, claims["exp"], role if isinstance(role, str) else None
+    )
+
+
+def read_storefront_token(
+    token: str,
+    *,
+    client_id: str,
+    secret: str | SecretOfInstallation | None = None,
+    base_url: str | None = None,
+    now: float | None = None,
+) -> StorefrontSession:
+    """Verify the token of a block or a widget, as ``read_session_token`` does that of an admin page.
+
+    Neither takes the other's token.
+    """
+    claims = _verified(token, client_id + STOREFRONT, secret, base_url, now)
+    business_id, installation_id = _texts(claims, "businessId", "installationId")
+    return StorefrontSession(business_id, installation_id, claims["exp"])
+
+
+def _verified(
+    token: str,
+    audience: str,
+    secret: str | SecretOfInstallation | None,
+    base_url: str | None,
+    now: float | None,
+) -> dict[str, Any]:
+    """The claims of a token with a good signature, for this audience, that hasn't expired."""
+    if secret is None and base_url is None:
+        raise TypeError("give secret or base_url")
     signed, _, signature = token.rpartition(".")
     header, _, payload = signed.partition(".")
-    if _object(header).get("alg") != "HS256":
-        raise InvalidSession("the token is not signed with HS256")
-    claims = _object(payload)
-    expected = hmac.new(_find_secret(secret, claims).encode(), signed.encode(), hashlib.sha256).digest()
-    if not hmac.compare_digest(expected, _decode(signature)):
-        raise InvalidSession("the signature does not match")
-    return _session(claims, client_id, time.time() if now is None else now)
-
-
-def _session(claims: dict[str, Any], client_id: str, now: float) -> Session:
-    if claims.get("aud") != client_id:
-        raise InvalidSession("the token is for another app")
+    head, claims = _object(header), _object(payload)
+    match head.get("alg"):
+        case "HS256" if secret is not None:
+            _check_secret(signed, _decode(signature), _find_secret(secret, claims))
+        case "EdDSA" if base_url is not None:
+            _check_key(signed, _decode(signature), head.get("kid"), base_url.rstrip("/"), claims)
+        case _:
+            accepted = [name for name, given in (("HS256", secret), ("EdDSA", base_url)) if given is not None]
+            raise InvalidSession(f"the token is not signed with {' or '.join(accepted)}")
+    if claims.get("aud") != audience:
+        raise InvalidSession("the token is for another app, or for another kind of page")
     expires_at = claims.get("exp")
-    if isinstance(expires_at, bool) or not isinstance(expires_at, int) or expires_at + LEEWAY <= now:
+    if isinstance(expires_at, bool) or not isinstance(expires_at, int):
+        raise InvalidSession("the token has no end")
+    if expires_at + LEEWAY <= (time.time() if now is None else now):
         raise InvalidSession("the token has expired")
-    names = ("sub", "businessId", "installationId")
-    user_id, business_id, installation_id = (claims.get(name) for name in names)
-    if not (isinstance(user_id, str) and isinstance(business_id, str) and isinstance(installation_id, str)):
-        raise InvalidSession("the token does not say who is looking")
-    staff_role = claims.get("staffRole")
-    return Session(
-        user_id, business_id, installation_id, expires_at, staff_role if isinstance(staff_role, str) else None
-    )
+    return claims
+
+
+def _check_secret(signed: str, signature: bytes, secret: str) -> None:
+    expected = hmac.new(secret.encode(), signed.encode(), hashlib.sha256).digest()
+    if not hmac.compare_digest(expected, signature):
+        raise InvalidSession("the signature does not match")
+
+
+def _check_key(signed: str, signature: bytes, kid: Any, base_url: str, claims: dict[str, Any]) -> None:
+    key = keys_of(base_url).find(kid) if isinstance(kid, str) else None
+    if key is None:
+        raise InvalidSession("the platform has no such key")
+    from cryptography.exceptions import InvalidSignature  # there, since there is a key
+
+    try:
+        key.verify(signature, signed.encode())
+    except InvalidSignature:
+        raise InvalidSession("the signature does not match") from None
+    if claims.get("iss") != base_url:
+        raise InvalidSession("the token is of another platform")
 
 
 def _find_secret(secret: str | SecretOfInstallation, claims: dict[str, Any]) -> str:
@@ -84,6 +157,14 @@ def _find_secret(secret: str | SecretOfInstallation, claims: dict[str, Any]) -> 
     if not secret:
         raise InvalidSession("the token names no installation known here")
     return secret
+
+
+def _texts(claims: dict[str, Any], *names: str) -> list[str]:
+    found = [claims.get(name) for name in names]
+    texts = [each for each in found if isinstance(each, str)]
+    if len(texts) < len(found):
+        raise InvalidSession("the token does not say who is looking")
+    return texts
 
 
 def _object(part: str) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import MutableMapping
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -37,7 +36,7 @@ class Session(requests.Session):
 
     def merge_environment_settings(
         self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any
-    ) -> MutableMapping[str, Any]:
+    ) -> Any:  # a mapping, for which each version of the types has another name
         merged = super().merge_environment_settings(url, proxies, stream, verify, cert)
         if is_local(urlsplit(url).hostname or ""):
             merged["proxies"] = {}

@@ -71,6 +71,8 @@ Scope = Literal[
     "read_pages",
 ]
 
+FilterConditionOp = Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "contains", "exists"]
+
 DeliveryStatus = Literal["PENDING", "RETRYING", "SUCCEEDED", "EXHAUSTED", "HELD", "CANCELLED"]
 
 AttemptErrorClass = Literal[
@@ -320,10 +322,23 @@ class Installation(TypedDict):
     installedAt: str
 
 
+class FilterCondition(TypedDict):
+    field: str
+    op: FilterConditionOp
+    value: NotRequired[str | float | bool | list[str | float | bool]]
+
+
+class WebhookFilter(TypedDict):
+    all: NotRequired[list[FilterCondition]]
+    any: NotRequired[list[FilterCondition]]
+    changed: NotRequired[list[str]]
+
+
 class Webhook(TypedDict):
     id: str
     url: str
     events: list[SentEvent]
+    filter: WebhookFilter | None
     description: str | None
     isActive: bool
     isAppDefined: bool
@@ -343,6 +358,7 @@ class WebhookList(TypedDict):
 class WebhookBody(TypedDict):
     url: str
     events: list[SentEvent]
+    filter: NotRequired[WebhookFilter | None]
     description: NotRequired[str | None]
 
 
@@ -350,6 +366,7 @@ class CreatedWebhook(TypedDict):
     id: str
     url: str
     events: list[SentEvent]
+    filter: WebhookFilter | None
     description: str | None
     isActive: bool
     isAppDefined: bool
@@ -363,6 +380,7 @@ class CreatedWebhook(TypedDict):
 class WebhookChanges(TypedDict):
     url: NotRequired[str]
     events: NotRequired[list[SentEvent]]
+    filter: NotRequired[WebhookFilter | None]
     description: NotRequired[str | None]
     isActive: NotRequired[bool]
 
@@ -451,6 +469,7 @@ class OrderCancelled(TypedDict):
     previousStatus: OrderStatus
     status: OrderStatus
     changedAt: str
+    changedFields: list[str]
 
 
 class OrderCreated(TypedDict):
@@ -470,6 +489,7 @@ class OrderDelivered(TypedDict):
     previousStatus: OrderStatus
     status: OrderStatus
     changedAt: str
+    changedFields: list[str]
 
 
 class OrderStatusChanged(TypedDict):
@@ -478,6 +498,7 @@ class OrderStatusChanged(TypedDict):
     previousStatus: OrderStatus
     status: OrderStatus
     changedAt: str
+    changedFields: list[str]
 
 
 class PaymentCompleted(TypedDict):

@@ -1,7 +1,8 @@
 """Pictures that merchants upload: of products, and for the store itself."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -14,10 +15,11 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.db.rows import for_each
+from common.errors import Invalid
 from common.files import pictures
 from common.files.pictures import CONTENT_TYPES, Decoded
 from common.ids import parse_id
-from stores.models import ProductPicture, StoredPicture, StorePicture
+from stores.models import Product, ProductPicture, StoredPicture, StorePicture
 
 MAX_BYTES: Final = 5 * 1024 * 1024
 MAX_PIXELS: Final = 25_000_000  # phones take 24 million; a file of 5 MiB may decode to gigabytes
@@ -121,3 +123,47 @@ def _on_disk(path: Path, name: str) -> Iterator[StoredFile]:
             except FileNotFoundError:  # deleted meanwhile
                 continue
             yield StoredFile(f"{name}/{entry.name}", changed_at)
+
+
+# --- The pictures of a product -----------------------------------------------------------------------
+
+MAX_PICTURES: Final = 8
+MAX_ALT: Final = 200  # characters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureChanges:
+    """What happens to a product's pictures.
+
+    `alts` has the new descriptions by id, and `order` ids in their new order. Pictures that it leaves out, because
+    someone added them meanwhile, and the `new` ones follow.
+    """
+
+    new: Sequence[Decoded] = ()
+    alts: dict[UUID, str] = field(default_factory=dict)
+    order: Sequence[UUID] = ()
+    removed: frozenset[UUID] = frozenset()
+
+
+def change_pictures(*, product: Product, changes: PictureChanges, now: datetime) -> str:
+    """Change the pictures of a locked product. Returns its new `image`, which the caller saves.
+
+    Without pictures, a path that was set before pictures could be uploaded stays. Raises `Invalid`.
+    """
+    before = list(product.pictures.all())
+    kept = [picture for picture in before if picture.pk not in changes.removed]
+    if len(kept) + len(changes.new) > MAX_PICTURES:
+        raise Invalid.field("pictures", f"A product can have at most {MAX_PICTURES} pictures.")
+    ProductPicture.objects.filter(product=product, pk__in=changes.removed).delete()
+    places = {picture_id: place for place, picture_id in enumerate(changes.order)}
+    kept.sort(key=lambda picture: places.get(picture.pk, len(places)))
+    for position, picture in enumerate(kept):
+        picture.position = position
+        picture.alt = changes.alts.get(picture.pk, picture.alt)[:MAX_ALT]
+    ProductPicture.objects.bulk_update(kept, ["position", "alt"])
+    for decoded in changes.new:
+        picture = ProductPicture(product=product, position=len(kept), created_at=now)
+        kept.append(save_picture(picture, decoded))
+    if not kept and not before:
+        return product.image
+    return kept[0].path if kept else ""

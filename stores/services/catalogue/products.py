@@ -9,14 +9,14 @@ from django.utils import timezone
 
 from accounts.models import Business
 from accounts.public_names import check_no_address
-from common.db.finders import get_or_not_found
+from common.db.rows import get_or_not_found
 from common.errors import Invalid, check_fields
 from common.files.pictures import Decoded
 from stores import signals
 from stores.enums import ProductStatus
 from stores.hookpoints import MAX_MINOR
 from stores.models import Product, Review
-from stores.services.catalogue.product_pictures import PictureChanges, change_pictures
+from stores.services.catalogue.pictures import PictureChanges, change_pictures
 from stores.services.catalogue.stock import stock_crossing
 from stores.services.slugs import insert_under_free_slug, save_under_own_slug
 from stores.services.totals import move_totals

@@ -1,7 +1,7 @@
 import pytest
 
 from accounts.models import Business
-from common.db.finders import first_or_not_found, get_or_not_found
+from common.db.rows import first_or_not_found, get_or_not_found
 from common.errors import NotFound
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from accounts.models import Business
-from common.rest.iso_text import IsoText
+from common.db.fields import IsoText
 from common.times import iso
 from stores.models import Product
 from tests import factories

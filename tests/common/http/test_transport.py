@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 import trustme
 
-from common.http import lookups, multi, transfers, transport
+from common.http import addresses, multi, transfers, transport
 from common.http.exchanges import Exchange
 from tests.receivers import Answer, Receiver
 
@@ -535,8 +535,8 @@ class TestNames:
     def test_answers_are_remembered_for_a_short_time(
         self, names: Names, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(lookups, "TTL", 0.2)
-        monkeypatch.setattr(lookups, "NEGATIVE_TTL", 0.2)
+        monkeypatch.setattr(addresses, "TTL", 0.2)
+        monkeypatch.setattr(addresses, "NEGATIVE_TTL", 0.2)
         names["shop.example"] = ["127.0.0.1"]
         for _ in range(3):
             assert send(f"http://shop.example:{receiver.port}/", fresh_connection=True).succeeded
@@ -556,7 +556,7 @@ class TestNames:
     def test_a_late_look_up_serves_the_next_attempt(
         self, names: Names, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(lookups, "BUDGET", 0.1)
+        monkeypatch.setattr(addresses, "BUDGET", 0.1)
         names["shop.example"], names.delay = ["127.0.0.1"], 0.3
         url = f"http://shop.example:{receiver.port}/"
         assert send(url).error_class == "dns"
@@ -565,7 +565,7 @@ class TestNames:
         assert names.asked == ["shop.example"]
 
     def test_the_memory_is_bounded(self, names: Names, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(lookups, "CACHED", 2)
+        monkeypatch.setattr(addresses, "CACHED", 2)
         for host in ("a", "b", "c", "c", "b", "a"):
             send(f"http://{host}.example/")
         assert [name[0] for name in names.asked] == ["a", "b", "c", "a"]
@@ -616,7 +616,7 @@ class TestAddresses:
     def test_a_name_that_changes_is_judged_again(
         self, receiver: Receiver, names: Names, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(lookups, "TTL", 0.0)
+        monkeypatch.setattr(addresses, "TTL", 0.0)
         names["changes.example"] = ["127.0.0.1"]
         url = f"http://changes.example:{receiver.port}/"
         assert send(url).succeeded
@@ -629,6 +629,19 @@ class TestAddresses:
         with pytest.raises(transfers.BlockedAddress):
             transfers.vetted_socket(*tcp, "192.168.1.1")
         transfers.vetted_socket(*tcp, "127.0.0.1").close()
+
+    @SPEC_ADDRESSES
+    @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+    def test_server_of_the_operator_opens_no_way_for_others(
+        self, receiver: Receiver, settings: Any, host: str
+    ) -> None:
+        """Its connection is kept for no request of an app to the same address."""
+        settings.ALLOW_LOCAL_DESTINATIONS = False
+        url = receiver.url.replace("127.0.0.1", host)
+        for _ in range(2):
+            assert send(url, of_operator=True).succeeded
+            assert send(url).error_class == "blocked_address"
+        assert len(receiver.requests) == receiver.connections == 2
 
 
 class TestEnvironment:

@@ -1,6 +1,6 @@
 """An operation that will go says so in each answer and in the OpenAPI document. Nothing is deprecated now."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -24,7 +24,7 @@ class Old(JsonView):
     deprecations = {
         "GET": Deprecation(
             since=datetime(2026, 12, 1, tzinfo=UTC),
-            end=datetime(2027, 6, 1, tzinfo=UTC),
+            end=datetime(2027, 12, 1, tzinfo=UTC),
             instead="Use `GET /app-api/new`.",
         )
     }
@@ -51,7 +51,7 @@ def test_answers_of_a_deprecated_operation_say_when_it_ends() -> None:
         response = answer("get", query)
         assert response.status_code == status
         assert response["Deprecation"] == "@1796083200"
-        assert response["Sunset"] == "Tue, 01 Jun 2027 00:00:00 GMT"
+        assert response["Sunset"] == "Wed, 01 Dec 2027 00:00:00 GMT"
     other = answer("post")
     assert not {"Deprecation", "Sunset"} & set(other.headers)
 
@@ -62,8 +62,15 @@ def test_document_marks_the_operation_and_names_its_headers(monkeypatch: pytest.
     old, new = document["paths"]["/old"]["get"], document["paths"]["/old"]["post"]
     assert old["deprecated"] is True
     assert old["description"].endswith(
-        "Deprecated since 1 December 2026, and gone after 1 June 2027. Use `GET /app-api/new`."
+        "Deprecated since 1 December 2026, and gone after 1 December 2027. Use `GET /app-api/new`."
     )
     assert {"Deprecation", "Sunset"} <= set(old["responses"]["200"]["headers"])
     assert "deprecated" not in new
     assert not {"Deprecation", "Sunset"} & set(new["responses"]["201"].get("headers", {}))
+
+
+def test_deprecation_lasts_twelve_months() -> None:
+    since = datetime(2026, 12, 1, tzinfo=UTC)
+    Deprecation(since=since, end=since + timedelta(days=365), instead="Use another.")
+    with pytest.raises(ValueError, match="365 days"):
+        Deprecation(since=since, end=since + timedelta(days=364), instead="Use another.")

@@ -24,8 +24,8 @@ from tests.state import unchanged
 APP_KEYS = [
     "id", "name", "slug", "description", "category", "scopes", "redirectUrl", "webhookUrl", "webhookEvents",
     "iconUrl", "screenshots", "version", "approvedScopes", "status", "isListed", "manifest", "clientId",
-    "createdAt", "updatedAt", "screenshotAlts", "longDescription", "supportUrl", "privacyUrl", "liveSaves",
-    "sessionTokenAlg", "role",
+    "createdAt", "updatedAt", "screenshotAlts", "longDescription", "supportUrl", "privacyUrl",
+    "dataCountries", "dataRetentionDays", "dataProcessors", "liveSaves", "sessionTokenAlg", "webhookFilter", "role",
 ]  # fmt: skip
 
 
@@ -73,8 +73,12 @@ def test_create_answers_the_app_with_its_secret_once(api: Api) -> None:
         "longDescription": None,
         "supportUrl": None,
         "privacyUrl": None,
+        "dataCountries": [],
+        "dataRetentionDays": None,
+        "dataProcessors": "",
         "liveSaves": True,
         "sessionTokenAlg": "HS256",
+        "webhookFilter": None,
         "role": "OWNER",
     }
     for path in ("/developer/apps", f"/developer/apps/{app.id}"):

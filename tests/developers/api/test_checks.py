@@ -13,7 +13,7 @@ from common.errors import Conflict
 from conformance.enums import Sender
 from conformance.models import Run
 from conformance.services import runs
-from conformance.services.disposal import LINGERS, remove_ended
+from conformance.services.runs import LINGERS, remove_ended
 from conformance.tasks import remove_ended_checks
 from installations.models import Grant, Installation
 from installations.services import authorization

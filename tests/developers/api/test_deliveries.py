@@ -44,7 +44,7 @@ def test_event_reaches_the_webhooks_that_named_it(
     assert answer.status_code == 202
     [delivery] = Delivery.objects.all()
     assert (delivery.webhook, delivery.status) == (webhook, "PENDING")
-    assert answer.json() == {"eventId": str(delivery.event_id), "deliveries": 1}
+    assert answer.json() == {"eventId": str(delivery.event_id), "deliveries": 1, "reason": None}
 
 
 def test_event_stays_on_the_own_sandbox(
@@ -60,10 +60,11 @@ def test_event_stays_on_the_own_sandbox(
 @pytest.mark.spec("Contract 9 Deliveries", "The usual filters apply to test events; deliveries is a number")
 def test_event_that_nobody_gets_exists_all_the_same(api: Api, app: App, webhook: Webhook) -> None:
     answer = api("post", f"/developer/apps/{app.id}/test-events", {"event": "review.created"}).json()
-    assert answer == {"eventId": str(Event.objects.get().id), "deliveries": 0}
+    assert (answer["eventId"], answer["deliveries"]) == (str(Event.objects.get().id), 0)
+    assert answer["reason"] == "Not sent: none of the app's webhooks listens to it."
     App.objects.update(scopes=["read_products"])
     answer = api("post", f"/developer/apps/{app.id}/test-events", {"event": "order.created"}).json()
-    assert answer["deliveries"] == 0
+    assert (answer["deliveries"], answer["reason"]) == (0, "Not sent: the app lacks read_orders.")
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ from django.utils import timezone
 from rest_framework.serializers import Serializer
 
 from accounts.models import User
-from developers.api.serializers.manifests import (
+from developers.api.views.manifests import (
     AdminPageSerializer,
     BlockSerializer,
     EmbedSerializer,
     HookSerializer,
 )
 from extensions.enums import EmbedKind
-from extensions.manifest import shapes
+from extensions.manifest import content
 from extensions.models import Definition, Manifest, ManifestSave
 from marketplace.models import App
 from tests import factories
@@ -248,14 +248,14 @@ def test_hooks_without_a_webhook_url_can_not_be_submitted(api: Api, app: App, se
 @pytest.mark.parametrize(
     ("serializer", "shape"),
     [
-        (BlockSerializer, shapes.BLOCK),
-        (EmbedSerializer, shapes.embed(EmbedKind.GLOBAL_SCRIPT)),
-        (HookSerializer, shapes.HOOK),
-        (AdminPageSerializer, shapes.ADMIN_PAGE),
+        (BlockSerializer, content.BLOCK),
+        (EmbedSerializer, content.embed(EmbedKind.GLOBAL_SCRIPT)),
+        (HookSerializer, content.HOOK),
+        (AdminPageSerializer, content.ADMIN_PAGE),
     ],
     ids=lambda each: getattr(each, "listed", ""),
 )
-def test_document_has_the_fields_that_are_checked(serializer: type[Serializer], shape: shapes.Shape) -> None:
+def test_document_has_the_fields_that_are_checked(serializer: type[Serializer], shape: content.Shape) -> None:
     fields = serializer().fields
     assert set(fields) == set(shape.fields)
     assert {name for name, field in fields.items() if field.required} == set(shape.required) - {"scriptUrl"}

@@ -16,7 +16,7 @@ from common.errors import Conflict, NotAllowed
 from installations.models import Installation
 from marketplace.enums import AppRole
 from marketplace.models import App, Membership
-from marketplace.services import reviews, transfers
+from marketplace.services import members, reviews
 from marketplace.services.members import MEMBERS
 from tests import factories
 from tests.clients import BODY, Api, api_of
@@ -187,7 +187,7 @@ def test_transfer(api: Api, sams_api: Api, app: App, dana: User, sam: User) -> N
     offered = api("post", path(app, "transfer"), {"email": sam.email})
     assert (offered.status_code, offered.json()["email"]) == (202, sam.email)
     assert sams_api("get", path(app, "transfer")).json() == offered.json()
-    transfers.accept_transfer(app=app, by=sam)
+    members.accept_transfer(app=app, by=sam)
     assert sams_api("get", path(app)).json()["role"] == "OWNER"
     assert api("get", path(app)).json()["role"] == "DEVELOPER"
     assert api("get", path(app, "transfer")).json() == {"state": "NONE"}
@@ -208,13 +208,13 @@ def test_transfers_that_are_refused(api: Api, app: App, dana: User, sam: User, r
     ):  # fmt: skip
         assert api("post", path(app, "transfer"), {"email": email}).status_code == status, email
     with pytest.raises(Conflict, match="offered"):
-        transfers.accept_transfer(app=app, by=sam)
+        members.accept_transfer(app=app, by=sam)
     viewer.role = AppRole.DEVELOPER
     viewer.save()
     api("post", path(app, "transfer"), {"email": sam.email})
     assert api("delete", path(app, "transfer")).status_code == 204
     with pytest.raises(Conflict, match="offered"):
-        transfers.accept_transfer(app=app, by=sam)
+        members.accept_transfer(app=app, by=sam)
 
 
 @pytest.fixture
@@ -224,10 +224,10 @@ def rita(db: None) -> User:
 
 def test_offer_ends_with_the_member_and_after_seven_days(api: Api, app: App, sam: User, dana: User) -> None:
     member = factories.member(app, sam)
-    transfers.offer(app=app, by=dana, email=sam.email)
+    members.offer_transfer(app=app, by=dana, email=sam.email)
     later = timezone.now() + timedelta(days=7, seconds=1)
     with time_machine.travel(later), pytest.raises(Conflict, match="offered"):
-        transfers.accept_transfer(app=app, by=sam)
+        members.accept_transfer(app=app, by=sam)
     api("patch", path(app, "members", member.pk), {"role": "VIEWER"})
     api("patch", path(app, "members", member.pk), {"role": "DEVELOPER"})
     assert api("get", path(app, "transfer")).json() == {"state": "NONE"}
@@ -239,13 +239,13 @@ def test_both_are_mailed_and_who_has_too_many_apps_takes_none(
 ) -> None:
     factories.member(app, sam)
     with django_capture_on_commit_callbacks(execute=True):
-        transfers.offer(app=app, by=dana, email=sam.email)
+        members.offer_transfer(app=app, by=dana, email=sam.email)
     monkeypatch.setattr("marketplace.services.apps.MOST_APPS", 0)
     with pytest.raises(Conflict, match="at most 0 apps"):
-        transfers.accept_transfer(app=app, by=sam)
+        members.accept_transfer(app=app, by=sam)
     monkeypatch.undo()
     with django_capture_on_commit_callbacks(execute=True):
-        transfers.accept_transfer(app=app, by=sam)
+        members.accept_transfer(app=app, by=sam)
     assert [(each.subject, each.to[0]) for each in mail.outbox] == [
         (f"The transfer of {app.name} is offered", dana.email),
         (f"The transfer of {app.name} is offered", sam.email),
@@ -263,8 +263,8 @@ def test_second_offer_replaces_the_first(api: Api, app: App, sam: User) -> None:
         assert api("post", path(app, "transfer"), {"email": person.email}).status_code == 202
     assert api("get", path(app, "transfer")).json()["email"] == kim.email
     with pytest.raises(Conflict, match="offered"):
-        transfers.accept_transfer(app=app, by=sam)
-    assert transfers.accept_transfer(app=app, by=kim).developer == kim
+        members.accept_transfer(app=app, by=sam)
+    assert members.accept_transfer(app=app, by=kim).developer == kim
 
 
 @pytest.mark.spec(SECTION, "A developer token needs the right members")

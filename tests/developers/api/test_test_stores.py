@@ -25,8 +25,8 @@ from installations.models import Installation
 from installations.services.approval import follow_all
 from marketplace.models import App
 from stores.models import Order, Payment, Product
-from stores.sandbox import OPEN_ORDERS, PAST_ORDERS
-from stores.sandbox_data import SHELVES
+from stores.samples.bakery import SHELVES
+from stores.samples.store import OPEN_ORDERS, PAST_ORDERS
 from tests import factories
 from tests.clients import Api, api_of
 from tests.receivers import Receiver

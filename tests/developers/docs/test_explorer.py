@@ -10,7 +10,7 @@ from django.test import Client
 from accounts.models import Business, User
 from activity import log
 from activity.models import ApiCall
-from appapi import limits
+from appapi import middleware
 from developers.docs import reference
 from installations import services
 from installations.models import Installation
@@ -66,7 +66,7 @@ def test_answer_has_status_headers_budget_and_leads_to_the_request(
     page = browser.post(LIST, {"app": app.slug, "query.limit": "1"})
     text = words_of(page)
     assert "200 OK" in text
-    assert f"{limits.REQUESTS_A_MINUTE - 1} of {limits.REQUESTS_A_MINUTE} requests left" in text
+    assert f"{middleware.REQUESTS_A_MINUTE - 1} of {middleware.REQUESTS_A_MINUTE} requests left" in text
     assert '"limit" : 1' in text
     assert "X-RateLimit-Reset" in text
     assert "no-store" in page["Cache-Control"]
@@ -113,7 +113,7 @@ def test_path_parameter_stays_one_segment(browser: Client, app: App) -> None:
 def test_rate_limit_of_the_api_holds(
     browser: Client, app: App, monkeypatch: pytest.MonkeyPatch, stopped_clock: None
 ) -> None:
-    monkeypatch.setattr(limits, "REQUESTS_A_MINUTE", 1)
+    monkeypatch.setattr(middleware, "REQUESTS_A_MINUTE", 1)
     browser.post(LIST, {"app": app.slug})
     text = words_of(browser.post(LIST, {"app": app.slug}))
     assert "429 Too Many Requests" in text

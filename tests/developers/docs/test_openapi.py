@@ -20,8 +20,8 @@ from appapi.views.orders import OrderList
 from common.web.errors import is_api_path
 from developers.docs.openapi import document as openapi
 from developers.docs.openapi.calls import data_schema
-from developers.docs.openapi.fields import resolved
 from developers.docs.openapi.samples import PARAMETER, example_in
+from developers.docs.reference import resolved
 from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS
 from extensions.manifest import problems_of_manifest
 from installations.authentication import scope_needed

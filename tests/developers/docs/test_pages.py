@@ -13,7 +13,7 @@ from django.utils.html import escape
 from jsonschema import Draft202012Validator
 
 from developers.docs import guides, navigation, reference
-from developers.docs.highlighting import highlighted
+from developers.docs.markup import highlighted
 from developers.docs.openapi import document as openapi
 from stores.hookpoints import HookPoint
 from webhooks.catalogue import EVENTS

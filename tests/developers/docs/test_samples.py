@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from appapi import limits
+from appapi import middleware
 from developers.docs import reference
 from developers.docs.openapi import document as openapi
 from developers.docs.openapi.samples import CLIENT_ID, CLIENT_SECRET, PARAMETER, TOKENS, example_in
@@ -60,7 +60,7 @@ PROGRAM = {"curl": "curl", "Python": sys.executable, "JavaScript": "node"}
 @pytest.fixture
 def cast(live_server: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cast]:
     # Every endpoint once in a few seconds is more than an installation may ask for.
-    monkeypatch.setattr(limits, "REQUESTS_A_MINUTE", 10_000)
+    monkeypatch.setattr(middleware, "REQUESTS_A_MINUTE", 10_000)
     settings.AUTH_RATE_LIMITS = False
     with Receiver() as receiver:
         yield casts.make(receiver_url=receiver.url, spare=1)

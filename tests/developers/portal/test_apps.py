@@ -10,8 +10,10 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from activity.models import ScopeUse
+from common.text.countries import CODES
 from developers.portal.apps.details_form import EditAppForm, field_url
 from installations.models import Installation
+from marketplace.data_terms import DataTerms
 from marketplace.models import App, AppTotals, AppVersion, Picture, Submission
 from marketplace.scopes import SCOPES
 from tests import factories
@@ -500,6 +502,39 @@ def test_edit_of_the_listing(browser: Client, app: App) -> None:
     )
     assert wrong.status_code == 422
     assert "an e-mail address, or a link that starts with https://" in text_of(wrong)
+
+
+@pytest.mark.long
+@pytest.mark.spec("Contract 22 Where the data goes", "The portal's Listing has the three fields")
+def test_edit_of_where_the_data_goes(browser: Client, app: App) -> None:
+    path = f"/portal/apps/{app.slug}/details/"
+    data = {"data_countries": ["DE", "JP"], "data_retention_days": "30", "data_processors": "Mailer Ltd."}
+    assert browser.post(path, edit_form(app, **data))["Location"] == path
+    app.refresh_from_db()
+    assert app.data_terms == DataTerms(["DE", "JP"], 30, "Mailer Ltd.")
+    page = text_of(browser.get(path))
+    for part in (
+        "Your data is kept in Germany and Japan, for 30 days.",
+        'value="30"',
+        'value="Mailer Ltd."',
+        "Åland Islands",
+    ):
+        assert part in page
+    for changes, words in (
+        ({"data_countries": []}, "Choose at least one country, or leave out for how many days"),
+        ({"data_countries": ["XX"]}, "XX is not one of the available choices"),
+        ({"data_countries": list(CODES[:31])}, "Choose at most 30 countries."),
+        ({"data_retention_days": "3651"}, "less than or equal to 3650"),
+        ({"data_processors": "https://mailer.example"}, "without the address of a page"),
+    ):
+        wrong = browser.post(path, edit_form(app, **data | changes))
+        assert (wrong.status_code, words in text_of(wrong)) == (422, True), words
+    app.refresh_from_db()
+    assert app.data_terms == DataTerms(["DE", "JP"], 30, "Mailer Ltd.")
+    gone = {"data_countries": [], "data_retention_days": "", "data_processors": ""}
+    browser.post(path, edit_form(app, **gone))
+    app.refresh_from_db()
+    assert app.data_terms == DataTerms([], None, "")
 
 
 @pytest.mark.long

@@ -35,6 +35,17 @@ def test_page_asks_first_and_then_explains(browser: Client, app: App, installati
     assert "doesn&#x27;t list order.created" in page or "doesn't list order.created" in page
 
 
+@pytest.mark.spec("Contract 19 Filters", "Why didn't it arrive? names the condition as field op value")
+def test_page_names_the_condition_of_a_filter(browser: Client, app: App, installation: Installation) -> None:
+    large = '{"all":[{"field":"amount","op":"gte","value":100}]}'
+    App.objects.update(webhook_filter=large)
+    helpers.webhook(installation, "https://api.example.com/in", ["order.created"], filter=large)
+    helpers.webhook(installation, "https://api.example.com/app", [], is_app_defined=True)
+    helpers.publish(installation.business)
+    page = text_of(browser.get(at(app, f"?event=order.created&at={timezone.now():%Y-%m-%dT%H:%M}")))
+    assert page.count("filter asks for amount gte 100") == 2
+
+
 def test_page_refuses_what_it_does_not_offer(
     browser: Client, app: App, installation: Installation, shop: Business
 ) -> None:

@@ -19,7 +19,7 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.pages import text_of
-from webhooks.messages.signing import hook_signature_headers
+from webhooks.messages.message import own_signature_headers
 from webhooks.models import Webhook
 from webhooks.services import inboxes
 
@@ -102,7 +102,7 @@ def test_program_of_an_example_accepts_signatures_of_five_minutes(
     is_signed = program_of(key)["is_signed"]
     now = int(time.time())
     for age, accepted in ((0, True), (290, True), (310, False), (-310, False)):
-        headers = hook_signature_headers("whsec_test_x", now - age, b"{}")
+        headers = own_signature_headers("whsec_test_x", now - age, b"{}")
         signature = headers["X-Webhook-Signature"]
         assert is_signed(headers["X-Webhook-Timestamp"], signature, b"{}") is accepted, age
         assert not is_signed(headers["X-Webhook-Timestamp"], signature, b"[]")

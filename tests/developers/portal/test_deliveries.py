@@ -188,7 +188,46 @@ def test_text_is_looked_for_in_the_newest_deliveries(
     monkeypatch.setattr("developers.portal.deliveries.log.SEARCHED", 1)
     page = text_of(browser.get(at(app, "?q=1042")))
     assert str(wanted.pk) not in page
-    assert "The newest 50,000 deliveries were searched." in page
+    assert "At most the newest 1 deliveries are searched." in page
+    earlier = (timezone.now() - timedelta(minutes=30)).isoformat()
+    assert listed(browser.get(at(app), {"q": "1042", "until": earlier})) == ids(wanted)
+
+
+@pytest.mark.parametrize(
+    ("query", "is_of_all"),
+    [
+        ("?event=order.created", True),
+        ("?status=SUCCEEDED", True),
+        ("?event=order.created&webhook={webhook}", False),
+    ],
+)
+def test_event_and_status_are_looked_for_in_the_newest_deliveries(
+    browser: Client, app: App, webhook: Webhook, monkeypatch: pytest.MonkeyPatch, query: str, is_of_all: bool
+) -> None:
+    """The page says so. Those of one webhook are all looked at."""
+    query = query.format(webhook=webhook.pk)
+    wanted = delivery(
+        webhook, status=DeliveryStatus.SUCCEEDED, created_at=timezone.now() - timedelta(hours=1)
+    )
+    delivery(webhook, event_type="product.updated", status=DeliveryStatus.EXHAUSTED)
+    assert listed(browser.get(at(app, query))) == ids(wanted)
+    monkeypatch.setattr("developers.portal.deliveries.log.LOOKED_THROUGH", 1)
+    page = browser.get(at(app, query))
+    assert listed(page) == ([] if is_of_all else ids(wanted))
+    assert ("At most the newest 1 deliveries are searched." in text_of(page)) is is_of_all
+
+
+def test_order_is_looked_for_among_all_deliveries_to_its_store(
+    browser: Client, app: App, webhook: Webhook, mira: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = factories.order(webhook.installation.business)
+    wanted = delivery(
+        webhook, data={"orderId": str(order.pk)}, created_at=timezone.now() - timedelta(hours=1)
+    )
+    other = factories.installation(app, factories.business(mira))
+    delivery(helpers.webhook(other, "https://api.example.com/", ["order.created"]), data={"orderId": GONE})
+    monkeypatch.setattr("developers.portal.deliveries.log.SEARCHED", 1)
+    assert listed(browser.get(at(app, f"?q={order.pk}"))) == ids(wanted)
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from common.http.exchanges import Exchange
-from common.web.limits import rate_limits
+from common.web import limits
 from extensions.hooks import simulator
 from extensions.models import Breaker, Definition, ExtensionState, HookCall
 from installations.models import Installation
@@ -181,7 +181,7 @@ def test_running_order_shows_other_apps_hooks_by_priority(
     factories.hook(other, SHIPPING, priority=20)
     factories.installation(other, sandbox)
     shown = (
-        text_of(page.get(url("hook", app, SHIPPING))).partition("Running order")[2].partition("Last 50")[0]
+        text_of(page.get(url("hook", app, SHIPPING))).partition("Running order")[2].partition("Last 25")[0]
     )
     assert shown.index("Other Rates") < shown.index(app.name)
     assert "This app" in shown
@@ -414,7 +414,7 @@ def test_trying_is_limited(
     stopped_clock: None,
 ) -> None:
     monkeypatch.setattr("extensions.hooks.simulator.PER_MINUTE", 2)
-    rate_limits.counter.cache_clear()
+    limits.counter.cache_clear()
     for _ in range(2):
         assert attempt(page, app, "{}").status_code == 200
 

@@ -13,7 +13,7 @@ from installations.models import Installation
 from marketplace.access import people_to_notify
 from marketplace.enums import AppRole
 from marketplace.models import App, Membership
-from marketplace.services import transfers
+from marketplace.services import members
 from marketplace.services.members import MEMBERS
 from tests import factories
 from tests.clients import api_of
@@ -131,7 +131,7 @@ def test_transfer_by_two_pages(browser: Client, stars: App, dana: User, sam: Use
 
 def test_offer_is_withdrawn(browser: Client, stars: App, sam: User) -> None:
     factories.member(stars, sam)
-    transfers.offer(app=stars, by=stars.developer, email=sam.email)
+    members.offer_transfer(app=stars, by=stars.developer, email=sam.email)
     assert "Withdraw offer" in main_words_of(browser.get(PAGE))
     browser.post("/portal/apps/stars/transfer/withdraw/")
     assert signed_in(sam).post("/portal/apps/stars/transfer/accept/").status_code == 409

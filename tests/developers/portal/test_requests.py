@@ -18,8 +18,8 @@ from accounts.models import Business, User
 from activity import log
 from activity.models import ApiCall, DeprecatedUse, LogGap
 from activity.services.retention import remove_old
-from appapi.views.products import ProductList
-from common.db import totals
+from appapi.views.store import ProductList
+from common.db import long_lists
 from common.db.compiled import Compiled
 from common.rest.deprecation import Deprecation
 from developers.portal.requests.views import ROWS as PAGE
@@ -299,7 +299,9 @@ def test_deprecated_calls_are_shown_with_the_stores_that_make_them(
     assert "Deprecated calls" not in words_of(page)
 
     ends = Deprecation(
-        since=timezone.now(), end=datetime(2027, 6, 1, tzinfo=UTC), instead="Use `GET /app-api/goods`."
+        since=datetime(2026, 6, 1, tzinfo=UTC),
+        end=datetime(2027, 6, 1, tzinfo=UTC),
+        instead="Use `GET /app-api/goods`.",
     )
     monkeypatch.setattr(ProductList, "deprecations", {"GET": ends})
     other = factories.installation(factories.app(sam), Business.objects.sandbox_of(sam))
@@ -414,7 +416,7 @@ def test_events_of_many_webhooks_are_remembered_for_a_minute(
     installation = factories.installation(app, sandbox)
     heard = []
     for most in (10, 0, 0):  # rows that are read each time
-        monkeypatch.setattr(totals, "COUNTED_EXACTLY", most)
+        monkeypatch.setattr(long_lists, "COUNTED_EXACTLY", most)
         event = ("order.created", "product.created", "product.deleted")[len(heard)]
         helpers.webhook(installation, f"https://127.0.0.1:9/{event}", [event])
         words = words_of(browser.get(f"{pages(app)}/scopes/", **HTML))

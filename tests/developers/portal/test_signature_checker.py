@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from developers.portal.signatures.checker import Report, examine, parse_headers
-from webhooks.messages.signing import signature_headers
+from webhooks.messages.message import signature_headers
 
 NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)
 AT = int(NOW.timestamp()) - 20

@@ -16,7 +16,7 @@ from tests.deliveries import TIMEOUT, UNAUTHORIZED, delivery
 from tests.pages import signed_in, text_of
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
-from webhooks.messages.signing import signature_headers
+from webhooks.messages.message import signature_headers
 from webhooks.models import Webhook
 
 SECRET = new_webhook_secret(test=False)

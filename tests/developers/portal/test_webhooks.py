@@ -1,7 +1,9 @@
 """The portal's page of an app's webhooks, in a browser without JavaScript."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -167,6 +169,34 @@ def test_test_shows_the_response_beside_its_webhook_once(
 
 
 @pytest.mark.long
+def test_links_to_other_pages_go_on_where_the_page_ends(
+    browser: Client, app: App, installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a late page costs what the first one does, and a webhook that is added meanwhile shows none twice."""
+    monkeypatch.setattr("developers.portal.webhooks.views.PER_PAGE", 2)
+    made = [
+        str(helpers.webhook(installation, f"https://api.example.com/{n}", ["order.created"]).pk)
+        for n in range(5)
+    ]
+    made.reverse()
+
+    def shown(query: str) -> tuple[list[str], dict[str, str]]:
+        page = text_of(browser.get(at(app, query)))
+        links = re.findall(r'<a class="button small" href="([^"]+)" rel="(prev|next)"', page)
+        return re.findall(r'id="webhook-([^"]+)"', page), {rel: unescape(link) for link, rel in links}
+
+    first, of_first = shown("")
+    assert first == made[:2]
+    assert set(of_first) == {"next"}
+    helpers.webhook(installation, "https://api.example.com/new", ["order.created"])
+    second, of_second = shown(of_first["next"])
+    assert second == made[2:4]
+    third, of_third = shown(of_second["next"])
+    assert third[0] == made[4]
+    assert shown(of_third["prev"])[0] == made[2:4]
+    assert shown(of_second["prev"])[0][1] == made[0]  # the first page, with the new one
+
+
 def test_page_reads_any_number_of_webhooks_in_as_many_statements(
     browser: Client, app: App, webhook: Webhook, django_assert_max_num_queries: Any
 ) -> None:

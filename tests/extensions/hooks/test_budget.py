@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Business
 from extensions.hooks import skipped
-from extensions.hooks.asking import begin
+from extensions.hooks.calling import begin
 from extensions.models import Breaker, HookCall
 from installations.models import Installation
 from installations.services.lifecycle import uninstall
@@ -127,7 +127,7 @@ def test_hooks_without_a_place_are_not_called(
         begun.append(url)
         return begin(point, url, *arguments, **options)
 
-    monkeypatch.setattr("extensions.hooks.asking.begin", watched)
+    monkeypatch.setattr("extensions.hooks.calling.begin", watched)
     with every_thread_taken():
         assert visit(lambda: asking.fee(shop)) == 350
     assert [app.call.outcome for app in (first, *later)] == ["NO_TIME_LEFT"] * 3
@@ -161,7 +161,7 @@ def test_no_transaction_is_open_while_an_app_is_asked(
         inside.append(connection.in_atomic_block)
         return begin(*args, **options)
 
-    monkeypatch.setattr("extensions.hooks.asking.begin", watched)
+    monkeypatch.setattr("extensions.hooks.calling.begin", watched)
     hooking(VALIDATE, {"valid": True})
     hooking(DISCOUNTS, {"discount": 1})
     hooking(SHIPPING, {"fee": 2})

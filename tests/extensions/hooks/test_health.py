@@ -38,7 +38,7 @@ def recorded(
 
 
 def figures(*hooks: Hooked) -> list[health.Health]:
-    found = health.healths_of(HookCall.objects.all(), [each.definition for each in hooks], now=timezone.now())
+    found = health.healths_in_all_stores([each.definition for each in hooks], now=timezone.now())
     return [found[each.definition.pk] for each in hooks]
 
 

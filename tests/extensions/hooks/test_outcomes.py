@@ -227,3 +227,4 @@ def test_request_is_what_the_specification_says(shop: Business, hooking: Hooking
     assert request.headers["content-type"] == "application/json"
     assert request.headers["user-agent"] == "Service-Webhooks/1.0"
     assert "x-webhook-id" not in request.headers
+    assert request.headers["webhook-id"] == str(app.call.pk)

@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 
 from accounts.models import Business, User
 from common.http.exchanges import Exchange
+from common.ids import new_id
 from common.processes import wakeups
 from common.processes.wakeups import LocalWakeups
 from extensions.hooks import relaying
@@ -47,7 +48,7 @@ def hints(monkeypatch: pytest.MonkeyPatch) -> Hints:
 
 
 def begun(installation: Installation, *, seconds: float = 5.0, url: str = "https://a.example/") -> Relayed:
-    request = SignedRequest(b"{}", {"X-Webhook-Timestamp": "1"})
+    request = SignedRequest(new_id(), b"{}", {"X-Webhook-Timestamp": "1"})
     return relaying.begin(installation.app_id, installation.pk, SLOT, url, request, seconds=seconds)
 
 

@@ -18,7 +18,7 @@ from extensions.models import Breaker, HookCall
 from marketplace.models import App
 from stores.models import Order, Product
 from stores.queries import DEFAULT_DELIVERY_FEE, order_by_page_key
-from stores.services.storefront import place_once
+from stores.services.checkout import place_once
 from tests import factories
 from tests.clients import client_of
 from tests.hooking import Hooked, Hooking, says

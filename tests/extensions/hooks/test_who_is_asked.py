@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Business, User
-from extensions.addresses import hook_address
+from extensions.definitions import hook_address
 from extensions.enums import ExtensionType
 from extensions.hooks.live import hooks_at, live_hooks
 from extensions.models import HookCall

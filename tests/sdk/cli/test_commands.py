@@ -1,5 +1,6 @@
 """What a developer does with an app on the command line."""
 
+import io
 import json
 import os
 import re
@@ -29,7 +30,7 @@ from tests import factories
 from tests.sdk.cli.runs import Run
 from tests.webhooks.helpers import drain, webhook
 from tools.sdk_types import SDK
-from webhooks.messages.signing import signature_headers
+from webhooks.messages.message import signature_headers
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.timed
@@ -157,6 +158,38 @@ def test_new_leaves_no_folder_of_an_app_that_was_refused(run: Run, platform: str
     keep(Account(platform, "fbdt_of_nobody"))
     assert run("new", "ring", "--template", "node").status == 1
     assert not Path("ring").exists()
+
+
+@pytest.mark.long
+@pytest.mark.spec(
+    "Contract 19 Filters",
+    "The command line shows, sets and removes the app's filter, and names what it stopped",
+)
+def test_filter_is_set_shown_and_removed(
+    run: Run,
+    signed_in: str,
+    installation: Installation,
+    app: App,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    webhook(installation, "http://127.0.0.1:9/", [], is_app_defined=True)
+    assert run("filter").out == "Every event is delivered.\n"
+    file = tmp_path / "filter.json"
+    file.write_text('{"all": [{"field": "amount", "op": "gte", "value": 1000000}]}')
+    shown = run("filter", "--set", str(file))
+    assert (shown.status, json.loads(shown.out)) == (0, json.loads(file.read_text()))
+    assert json.loads(run("filter").out) == json.loads(file.read_text())
+    assert "its filter asks for amount gte 1000000" in run("trigger", "order.created").out
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"all": [{"field": "amounts", "op": "exists"}]}'))
+    wrong = run("filter", "--set", "-")
+    assert (wrong.status, "webhookFilter.all[0].field: amounts is no field" in wrong.err) == (1, True)
+    file.write_text("{")
+    assert "can't be read as JSON" in run("filter", "--set", str(file)).err
+    assert "There is no" in run("filter", "--set", str(tmp_path / "absent.json")).err
+    assert run("filter", "--remove").status == 0
+    app.refresh_from_db()
+    assert app.webhook_filter is None
 
 
 @pytest.mark.long
@@ -321,3 +354,16 @@ def test_failed_submit_says_what_is_wrong(run: Run, signed_in: str, dana: User) 
     record = json.loads(as_json.out)
     assert (as_json.status, record["statusCode"]) == (1, 400)
     assert "redirectUrl" in [each["field"] for each in record["details"]]
+
+
+def test_submit_names_missing_countries_and_submits(run: Run, signed_in: str, dana: User) -> None:
+    """Nothing is refused for it, and an app that reads nothing about people isn't asked."""
+    said = "doesn't say where the data goes (dataCountries)"
+    for slug, scopes, countries, is_named in (
+        ("ring", ["read_orders"], [], True),
+        ("rate", ["read_reviews"], ["DE"], False),
+        ("list", ["read_products"], [], False),
+    ):
+        factories.app(dana, slug=slug, scopes=scopes, data_countries=countries)
+        outcome = run("submit", "--app", slug)
+        assert (outcome.status, said in outcome.out, "is submitted" in outcome.out) == (0, is_named, True)

@@ -71,6 +71,14 @@ def test_new_app_from_its_folder_to_its_submission(run: Run, signed_in: str) -> 
     assert validated("trigger", run("trigger", "--list", "--json").out)["scenarios"]
 
 
+def test_filter_of_the_app(run: Run, signed_in: str, app: App, tmp_path: Path) -> None:
+    assert validated("filter", run("filter", "--json").out) == {"webhookFilter": None}
+    file = tmp_path / "filter.json"
+    file.write_text('{"changed": ["price"]}')
+    kept = validated("filter", run("filter", "--set", str(file), "--json").out)
+    assert kept == {"webhookFilter": {"changed": ["price"]}}
+
+
 @pytest.mark.long
 def test_what_happened(run: Run, signed_in: str, installation: Installation) -> None:
     webhook(installation, "http://127.0.0.1:9/", ["order.created"])

@@ -14,7 +14,7 @@ import standardwebhooks
 from extension_platform_sdk import verify
 
 from accounts.models import Business, User
-from accounts.services import device_grants
+from accounts.services import developer_tokens
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
@@ -70,7 +70,9 @@ def test_two_commands_lead_to_a_verified_webhook(
     began = time.monotonic()
     login = command("login", platform, "--no-browser")
     wait_until(lambda: re.search(r"[A-Z]{4}-[A-Z]{4}", login.text()), 30)
-    device_grants.answer(user=dana, user_code=re.findall(r"[A-Z]{4}-[A-Z]{4}", login.text())[0], agreed=True)
+    developer_tokens.answer_grant(
+        user=dana, user_code=re.findall(r"[A-Z]{4}-[A-Z]{4}", login.text())[0], agreed=True
+    )
     assert login.process.wait(30) == 0, login.text()
 
     listen = command("listen", "--forward-to", server.url, "--print")

@@ -1,5 +1,14 @@
 import { test } from "node:test";
-import { AppClient, HookRouter, listener, WebhookRouter, type WebhookEvent, type types } from "extension-platform-node";
+import {
+  AppClient,
+  HookRouter,
+  listener,
+  readSessionToken,
+  readStorefrontToken,
+  WebhookRouter,
+  type WebhookEvent,
+  type types,
+} from "extension-platform-node";
 import { openStore, skip, waits } from "extension-platform-node/testing";
 
 const webhooks = new WebhookRouter();
@@ -41,6 +50,8 @@ export async function work(): Promise<types.Order> {
   await client.products({ updatedSince: "yesterday" }); // mistake: a time
   await client.products({ colour: "red" }); // mistake: no such filter
   await client.createWebhook({ url: "https://app.example.com", events: ["orders"] }); // mistake: no such event
+  await client.updateWebhook("1", { filter: { all: [{ field: "amount", op: "in", value: [1, "2", true] }] } });
+  await client.updateWebhook("1", { filter: { some: [] } }); // mistake: all or any
   const body: types.OrderBody = {
     items: [{ productId: "1", quantity: 1 }],
     customer: { name: "Kim" },
@@ -62,3 +73,11 @@ test("on a store", { skip }, async (t) => {
   const seconds: number[] = waits(delivery);
   console.log(first, seconds, delivery.tries); // mistake
 });
+
+export async function look(token: string) {
+  const baseUrl = "https://platform.example.com";
+  const person = await readSessionToken(token, { clientId: "c", baseUrl });
+  const store = await readStorefrontToken(token, { clientId: "c", secret: (id) => (id ? "whsec_x" : null), baseUrl });
+  await readSessionToken(token, { clientId: "c" }); // mistake: neither a secret nor an address
+  return [person.userId, store.businessId, store.userId]; // mistake: it names nobody
+}

@@ -1,7 +1,7 @@
 // The SDK for Node, against the vectors that the SDK for Python has to agree on, and against real HTTP servers.
 
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
+import { createHmac, generateKeyPairSync, sign as signWith } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect } from "node:net";
@@ -20,6 +20,7 @@ import {
   RateLimited,
   readCallback,
   readSessionToken,
+  readStorefrontToken,
   sign,
   StateMismatch,
   toMajor,
@@ -313,6 +314,74 @@ test("session tokens", async () => {
   ]) {
     await assert.rejects(read(token), InvalidSession, token);
   }
+});
+
+test("session tokens of the platform's key", async (t) => {
+  const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const [known, later, strange] = ["known", "later", "strange"].map((kid) => ({
+    kid,
+    ...generateKeyPairSync("ed25519"),
+  }));
+  const state = { asked: 0, status: 200, published: [known] };
+  const url = await serve(t, (request, response) => {
+    state.asked += 1;
+    assert.equal(request.url, "/.well-known/jwks.json");
+    const keys = state.published.map(({ kid, publicKey }) => ({ kid, ...publicKey.export({ format: "jwk" }) }));
+    response.writeHead(state.status).end(JSON.stringify({ keys: [{ kty: "RSA", kid: "rsa" }, ...keys] }));
+  });
+  const claims = { aud: "client", exp: NOW + 60, sub: "u", businessId: "b", installationId: "i", iss: url };
+  const made = (key, changed = {}, header = { alg: "EdDSA", kid: key.kid }) => {
+    const text = `${part(header)}.${part({ ...claims, ...changed })}`;
+    return `${text}.${signWith(null, Buffer.from(text), key.privateKey).toString("base64url")}`;
+  };
+  const bySecret = () => {
+    const text = `${part({ alg: "HS256" })}.${part(claims)}`;
+    return `${text}.${createHmac("sha256", SECRET).update(text).digest("base64url")}`;
+  };
+  const options = { clientId: "client", baseUrl: `${url}/`, now: NOW };
+  const read = (token, more) => readSessionToken(token, { ...options, ...more });
+
+  state.status = 503; // that it isn't known whether a token is good is no wrong token
+  await assert.rejects(read(made(known)), ApiError);
+  await assert.rejects(read(made(known)), Unreachable);
+  assert.equal(state.asked, 1);
+  state.status = 200;
+  await new Promise((done) => setTimeout(done, 1050));
+  const together = await Promise.all([1, 2, 3].map(() => read(made(known))));
+  assert.deepEqual(
+    together.map(({ userId, businessId }) => userId + businessId),
+    ["ub", "ub", "ub"],
+  );
+  assert.equal(state.asked, 2);
+  state.published = [later, known];
+  for (const token of [made(later), made(strange), made(later)]) {
+    await assert.rejects(read(token), InvalidSession); // a rest lies between two requests
+  }
+  assert.equal(state.asked, 2);
+
+  for (const token of [
+    bySecret(),
+    made(strange, {}, { alg: "EdDSA", kid: "known" }),
+    made(known, {}, { alg: "EdDSA" }),
+    made(known, {}, { alg: "none", kid: "known" }),
+    made(known, { aud: "other" }),
+    made(known, { exp: NOW - 5 }),
+    made(known, { iss: "https://platform.example" }),
+    made(known, { sub: undefined }),
+    `${made(known).slice(0, -4)}`,
+  ]) {
+    await assert.rejects(read(token), InvalidSession, token);
+  }
+  assert.equal((await read(bySecret(), { secret: SECRET })).userId, "u");
+  assert.equal((await read(made(known), { secret: SECRET })).userId, "u");
+  await assert.rejects(readSessionToken(made(known), { clientId: "client", secret: SECRET, now: NOW }), /HS256/);
+  await assert.rejects(readSessionToken(made(known), { clientId: "client" }), TypeError);
+
+  const ofBlock = made(known, { aud: "client/storefront", sub: undefined });
+  const store = { businessId: "b", installationId: "i", expiresAt: NOW + 60 };
+  assert.deepEqual(await readStorefrontToken(ofBlock, options), store);
+  await assert.rejects(read(ofBlock), /another kind of page/);
+  await assert.rejects(readStorefrontToken(made(known), options), /another kind of page/);
 });
 
 test("the client asks as the contract says", async (t) => {

@@ -210,7 +210,7 @@ django.setup()
 from django.db import transaction
 from accounts.models import Business
 from config.celery import app as celery_app
-from config.demo.background import Background
+from config.demo.processes import Background
 from tests.webhooks.helpers import publish
 background = Background()
 background.start()

@@ -84,8 +84,8 @@ DEFECTS: Final = {
         (
             Change(
                 "webhooks.services.publishing",
-                "AS found (webhook, app, endpoint, is_active, installation)\n",
-                "AS found (webhook, app, endpoint, is_active, installation) WHERE right('{event.id}', 1) <> '0'\n",
+                "AS found (webhook, app, endpoint, is_active, installation, filter)\n",
+                "AS found (webhook, app, endpoint, is_active, installation, filter) WHERE right('{event.id}', 1) <> '0'\n",
             ),
         ),
     ),
@@ -139,7 +139,7 @@ DEFECTS: Final = {
         "events missing in the feed",
         (
             Change(
-                "appapi.views.events",
+                "appapi.views.exports",
                 '"data": list(map(event_payload, page.events, page.cursors())),',
                 '"data": list(map(event_payload, page.events, page.cursors()))[len(page.events) > 3 :],',
             ),
@@ -150,7 +150,7 @@ DEFECTS: Final = {
         "events twice in the feed",
         (
             Change(
-                "appapi.views.events",
+                "appapi.views.exports",
                 '"data": list(map(event_payload, page.events, page.cursors())),',
                 '"data": [*map(event_payload, page.events, page.cursors()), *map(event_payload, page.events, page.cursors())],',
             ),
@@ -227,7 +227,7 @@ DEFECTS: Final = {
         "failed requests",
         (
             Change(
-                "appapi.views.events",
+                "appapi.views.exports",
                 "        query = self.query()\n",
                 "        query = self.query()\n        assert self.installation.pk.int % 5\n",
             ),

@@ -11,8 +11,7 @@ from common.db.schema import require_migrations
 from common.observability import exposition
 from common.observability.garbage import collect_regularly
 from webhooks.engine.dispatcher import Dispatcher
-from webhooks.management.keys import require_keys
-from webhooks.management.sessions import require_whole_sessions
+from webhooks.management.startup import require_keys, require_whole_sessions
 
 
 class Command(BaseCommand):

@@ -25,8 +25,8 @@ from marketplace.models import App
 from stores.services import sandbox_changes
 from webhooks import catalogue
 from webhooks.enums import OPEN_ERASURES
-from webhooks.models import Delivery, Erasure, Event
-from webhooks.queries import erasures_of
+from webhooks.models import Delivery, Erasure, Event, Webhook
+from webhooks.queries import erasures_of, filtering, stopped
 from webhooks.services.erasure import bring_forward
 
 BUDGET: Final = 25.0  # seconds for a scenario; hooks of apps may make each order wait
@@ -153,7 +153,7 @@ def _caused(installation: Installation, since: UUID) -> list[UUID]:
 
 @dataclass(frozen=True, slots=True)
 class CausedEvent:
-    """An event of a step with its deliveries to the app's webhooks; or why it wasn't sent."""
+    """An event of a step with its deliveries to the app's webhooks, and why it wasn't sent, or not to all that list it."""
 
     event: str
     event_id: UUID | None = None
@@ -175,32 +175,30 @@ class StepResult:
 
 
 def results(run: ChangeRun, installation: Installation | None) -> list[StepResult]:
-    """The current state of the deliveries of a run. Two statements for any number of steps."""
+    """The current state of the deliveries of a run. Three statements for any number of steps."""
     ids = [UUID(each) for step in run.steps for each in step.events]
-    types = dict(Event.objects.filter(id__in=ids).values_list("id", "type"))
+    events = Event.objects.only("type", "data").in_bulk(ids)
     deliveries: dict[UUID, list[Delivery]] = {each: [] for each in ids}
     rows = Delivery.objects.filter(event__in=ids, webhook__installation__app=UUID(run.app))
     for delivery in rows.select_related("webhook").defer("webhook__secret").order_by("id"):
         deliveries[delivery.event_id].append(delivery)
-    return [_result(step, types, deliveries, installation) for step in run.steps]
+    webhooks = filtering(installation) if installation else []
+    reasons = {pk: _reason(event, deliveries[pk], installation, webhooks) for pk, event in events.items()}
+    return [_result(step, events, deliveries, reasons, installation) for step in run.steps]
 
 
 def _result(
     step: ChangeStep,
-    types: dict[UUID, str],
+    events: dict[UUID, Event],
     deliveries: dict[UUID, list[Delivery]],
+    reasons: dict[UUID, str],
     installation: Installation | None,
 ) -> StepResult:
     act = CHANGES[step.act]
     outcomes = [
-        CausedEvent(
-            types[event],
-            event,
-            deliveries[event],
-            "" if deliveries[event] else _why_not(types[event], installation),
-        )
-        for event in map(UUID, step.events)
-        if event in types
+        CausedEvent(events[pk].type, pk, deliveries[pk], reasons[pk])
+        for pk in map(UUID, step.events)
+        if pk in events
     ]
     published = {outcome.event for outcome in outcomes}
     missing = [] if step.refused else [name for name in act.events if name not in published]
@@ -208,13 +206,40 @@ def _result(
     return StepResult(act.title, step.said, step.refused, outcomes)
 
 
+def reason_of(event: Event, installation: Installation, deliveries: Sequence[Delivery] | int) -> str:
+    """Why an event went to none of the app's webhooks, or not to all that list it. Empty if there is no reason to name."""
+    return _reason(event, deliveries, installation, filtering(installation))
+
+
+def _reason(
+    event: Event,
+    deliveries: Sequence[Delivery] | int,
+    installation: Installation | None,
+    webhooks: Sequence[Webhook],
+) -> str:
+    """`webhooks` are those with a filter. One that has a delivery was given the event before it had this filter."""
+    reached = set() if isinstance(deliveries, int) else {each.webhook_id for each in deliveries}
+    others = [each for each in webhooks if each.pk not in reached]
+    if (
+        installation
+        and _holds_scope(event.type, installation)
+        and (found := stopped(others, installation, event))
+    ):
+        return " ".join(found)
+    return "" if deliveries else _why_not(event.type, installation)
+
+
 def _why_not(event: str, installation: Installation | None) -> str:
     if installation is None:
         return "Not sent: the app isn't installed."
-    scope = catalogue.EVENTS[event].scope
-    if scope and scope not in installation.effective_scopes:
-        return f"Not sent: the app lacks {scope}."
+    if not _holds_scope(event, installation):
+        return f"Not sent: the app lacks {catalogue.EVENTS[event].scope}."
     return "Not sent: none of the app's webhooks listens to it."
+
+
+def _holds_scope(event: str, installation: Installation) -> bool:
+    scope = catalogue.EVENTS[event].scope
+    return scope is None or scope in installation.effective_scopes
 
 
 def waiting_erasure(app: App, business: Business) -> Erasure | None:

@@ -25,9 +25,9 @@ from common.ids import id_from
 from marketplace.services.locks import require_not_suspended
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
+from webhooks.feed import Position, current_horizon
 from webhooks.messages import message, payloads
 from webhooks.models import Attempt, Delivery, Event, Webhook
-from webhooks.positions import Position, current_horizon
 from webhooks.queries import SUSPENDED
 
 AT_ONCE: Final = 2

@@ -24,6 +24,7 @@ from extension_platform_sdk.errors import PlatformError
 from . import (
     apps,
     check,
+    filter,
     install,
     listen,
     login,
@@ -56,7 +57,7 @@ class Command(Protocol):
 
 
 COMMANDS: tuple[Command, ...] = (
-    login, logout, apps, new, install, listen, trigger, manifest, logs, resend, check, submit, status, versions,
+    login, logout, apps, new, install, listen, trigger, manifest, filter, logs, resend, check, submit, status, versions,
     release, restore, members, schema,
 )  # fmt: skip
 

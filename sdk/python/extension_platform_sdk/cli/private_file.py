@@ -6,6 +6,7 @@ import errno
 import os
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 
 class PrivateFile:
@@ -25,7 +26,7 @@ class PrivateFile:
         made = os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         self._opened = os.fdopen(made, "w", encoding="utf-8")
 
-    def __enter__(self) -> PrivateFile:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from extension_platform_sdk.transport import Record
+
 from . import manifest
 from .errors import CliError
 from .output import add_json_argument, show
@@ -12,6 +14,7 @@ from .project import add_app_argument, chosen_app
 
 NAME = "submit"
 HELP = "submit your app for review"
+ABOUT_PEOPLE = {"read_orders", "write_orders", "read_reviews"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,9 +52,14 @@ def run(args: argparse.Namespace) -> int:
                     "one: --saved."
                 )
         made = platform.post(app_path(app, "/submit"), body)
-    show(
-        made,
-        args,
-        f"{app['name']} {made['version']} is submitted. See how it goes: extension-platform status",
-    )
+    lines = [f"{app['name']} {made['version']} is submitted. See how it goes: extension-platform status"]
+    show(made, args, "\n".join([*_open_items(app), *lines]))
     return 0
+
+
+def _open_items(app: Record) -> list[str]:
+    """What a reviewer will likely question. Nothing is refused for it."""
+    if app.get("dataCountries") == [] and not ABOUT_PEOPLE.isdisjoint(app["scopes"]):
+        what = "The app sees data about people and doesn't say where the data goes (dataCountries)."
+        return [f"{what} Merchants and reviewers read that. Add the countries under Listing."]
+    return []

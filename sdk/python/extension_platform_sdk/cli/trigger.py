@@ -67,4 +67,7 @@ def _lines(step: Record) -> Iterator[str]:
     for event in step["events"]:
         deliveries = len(event["deliveries"])
         webhooks = "1 webhook" if deliveries == 1 else f"{deliveries} webhooks"
-        yield f"  {event['event']}: {event['reason'] or f'queued for {webhooks}.'}"
+        if deliveries or not event["reason"]:
+            yield f"  {event['event']}: queued for {webhooks}."
+        if event["reason"]:
+            yield f"  {event['event']}: {event['reason']}"

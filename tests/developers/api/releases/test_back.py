@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from extensions.hooks.live import hooks_at
+from extensions.in_store.capabilities import requested
 from extensions.models import Breaker, Definition
-from extensions.reach_requests import requested_capabilities
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from installations.services import approval, approve_scopes
@@ -166,7 +166,7 @@ def test_back_without_a_yes(api: Api, first: App, twenty: list[Installation], mo
     api("post", path(app, "back"), {})
     follow_all()
     assert [("counter" in running(each.business)) for each in twenty[:4]] == [True, True, False, False]
-    assert [len(requested_capabilities(seen(each))) for each in twenty[:4]] == [0, 0, 1, 1]
+    assert [len(requested(seen(each)).capabilities) for each in twenty[:4]] == [0, 0, 1, 1]
 
 
 @pytest.mark.long

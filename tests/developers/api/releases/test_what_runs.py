@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from accounts.models import Business, User
+from extensions.in_store.capabilities import open_requests
 from extensions.models import LiveDefinition, ReachRequest
-from extensions.reach_requests import open_requests
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from installations.services import approval, approve_scopes, uninstall
