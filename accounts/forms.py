@@ -110,16 +110,21 @@ class StaffSignInForm(SignInForm):
         return data
 
 
-class RegisterForm(forms.Form):
-    """Makes the account when it is valid; what the services refuse becomes an error of its field."""
-
-    role = forms.ChoiceField(
+def role_field() -> forms.ChoiceField:
+    """What a new person comes for."""
+    return forms.ChoiceField(
         label="What brings you here?",
         choices=ROLE_CARDS,
         initial=Role.DEVELOPER,
         widget=RadioCards(about=ROLE_SENTENCES),
         error_messages={"required": "Choose what brings you here."},
     )
+
+
+class RegisterForm(forms.Form):
+    """Makes the account when it is valid; what the services refuse becomes an error of its field."""
+
+    role = role_field()
     name = forms.CharField(
         label="Your name",
         max_length=lengths.PERSON,

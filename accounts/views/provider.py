@@ -21,8 +21,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from accounts.enums import Role
-from accounts.forms import ROLE_CARDS, ROLE_SENTENCES
+from accounts.forms import role_field
 from accounts.models import User
 from accounts.services import connections
 from accounts.sign_in import limits, pending, provider
@@ -32,7 +31,6 @@ from accounts.sign_in.provider import Cancelled, Finished, Identity, ProviderFai
 from accounts.sign_in.step_up import BY_PROVIDER, step_up
 from common.errors import Conflict, Invalid, TooManyRequests
 from common.strangers import may_wait_for_strangers
-from common.web.forms.fields import RadioCards
 from common.web.methods import GET_OR_POST
 from common.web.requests import is_own_page
 
@@ -201,13 +199,7 @@ def _open(request: HttpRequest, identity: Identity, role: str, next_url: str) ->
 
 
 class RoleForm(forms.Form):
-    role = forms.ChoiceField(
-        label="What brings you here?",
-        choices=ROLE_CARDS,
-        initial=Role.DEVELOPER,
-        widget=RadioCards(about=ROLE_SENTENCES),
-        error_messages={"required": "Choose what brings you here."},
-    )
+    role = role_field()
 
 
 @require_http_methods(GET_OR_POST)
