@@ -18,8 +18,7 @@ from developers.portal.deliveries.log import DeliverySearch, EndpointChoice
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
 
-MAX_CHOICES: Final = 100  # in a drop-down
-MOST_TO_FILTER_BY: Final = 50  # in one of a list's filters; others are found by ID
+MAX_CHOICES: Final = 50  # in a drop-down; others are found by ID
 MAX_PASTED: Final = 256 * 1024  # characters; our bodies are far smaller
 TOO_LONG: Final = f"Too long. Paste at most {MAX_PASTED // 1024} KiB."
 

@@ -53,7 +53,7 @@ def delivery_list(request: HttpRequest, app: App) -> HttpResponse:
 
 def _list(request: HttpRequest, app: App, *, selection: forms.SelectionForm | None = None) -> HttpResponse:
     """The list. `selection` is a form that resent nothing: the rows that it selects, or what is wrong."""
-    webhooks = _choices(app, request.GET, most=forms.MOST_TO_FILTER_BY)
+    webhooks = _choices(app, request.GET)
     form = forms.FilterForm(request.GET, webhooks=webhooks)
     filters = form.filters() if form.is_valid() else None
     before, after, newest = (parse_id(request.GET.get(name)) for name in ("before", "after", "newest"))
@@ -106,7 +106,7 @@ def _list(request: HttpRequest, app: App, *, selection: forms.SelectionForm | No
 @require_safe
 @app_page
 def delivery_news(request: HttpRequest, app: App) -> HttpResponse:
-    form = forms.FilterForm(request.GET, webhooks=_choices(app, request.GET, most=forms.MOST_TO_FILTER_BY))
+    form = forms.FilterForm(request.GET, webhooks=_choices(app, request.GET))
     after = parse_id(request.GET.get("after"))
     return forms.news(
         form, after, lambda after: delivery_log.count(app, form.filters(), after=after, most=forms.MAX_NEW)
@@ -277,7 +277,7 @@ def recover_failed(request: HttpRequest, app: App) -> HttpResponse:
     is_post = request.method == "POST"
     sent = typed(request)
     data = _recover_data(request.GET) if sent is None else sent
-    form = forms.RecoverForm(data, webhooks=_choices(app, data, most=forms.MAX_CHOICES))
+    form = forms.RecoverForm(data, webhooks=_choices(app, data))
     if not form.is_valid():
         return render(
             request,
@@ -338,9 +338,9 @@ def _recover_data(query: QueryDict) -> dict[str, str]:
     return {"webhook": query.get("webhook") or forms.ALL, "since": query.get("since") or day_ago}
 
 
-def _choices(app: App, named: Mapping[str, str], *, most: int) -> list[delivery_log.EndpointChoice]:
+def _choices(app: App, named: Mapping[str, str]) -> list[delivery_log.EndpointChoice]:
     names = (named.get("webhook"), named.get("installation"))
-    return delivery_log.endpoints_of(app, most=most, named=names)
+    return delivery_log.endpoints_of(app, most=forms.MAX_CHOICES, named=names)
 
 
 # What of the list of deliveries moves by itself while something is being sent: the banner, the causes and

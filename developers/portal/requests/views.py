@@ -29,7 +29,7 @@ from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
-from developers.portal.deliveries.forms import MAX_NEW, MOST_TO_FILTER_BY, ListFilters, news, search_field
+from developers.portal.deliveries.forms import MAX_CHOICES, MAX_NEW, ListFilters, news, search_field
 from developers.portal.deliveries.rows import store_cell
 from developers.portal.requests import descriptions as request_descriptions
 from developers.portal.requests.descriptions import OUTCOMES, step_of
@@ -246,7 +246,7 @@ def scopes(request: HttpRequest, app: App) -> HttpResponse:
 
 
 def _form(kind: type[LogFilterForm], app: App, query: QueryDict) -> LogFilterForm:
-    stores = feed.stores_of(app, most=MOST_TO_FILTER_BY, named=query.get("installation"))
+    stores = feed.stores_of(app, most=MAX_CHOICES, named=query.get("installation"))
     return kind(query, endpoints=feed.endpoints_of(app, kind.only), stores=stores)
 
 
