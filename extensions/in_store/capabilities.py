@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db.models import Case, DateTimeField, Exists, F, IntegerField, OuterRef, Q, UUIDField, Value, When
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from common.db.compiled import AmongIds, Compiled, Param
@@ -261,17 +262,24 @@ class Controls:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a merchant chose: the ids of the definitions that are switched off, and the most that may be taken off an order."""
+    """What a merchant chose: the ids of the definitions that are switched off, the most that may be taken off an order, and whether a block
+    is on a page.
+    """
 
     off: Set[UUID]
     most_discount: int
+    has_placements: bool
 
 
 def choices_of(installation: Installation) -> Choices:
     """In one statement."""
     chosen = _CHOSEN.rows(installation=installation.pk)
-    found = [per_cent for definition, per_cent in chosen if definition is None]
-    return Choices({definition for definition, _ in chosen if definition}, found[0] if found else ALL)
+    off = {definition for definition, _ in chosen if definition}
+    others = {number for definition, number in chosen if definition is None}
+    return Choices(off, max(others - {_PLACED}, default=ALL), _PLACED in others)
+
+
+_PLACED: Final = -1  # no per cent
 
 
 def _chosen() -> Any:
@@ -279,7 +287,13 @@ def _chosen() -> Any:
     states = ExtensionState.objects.filter(installation=installation, is_on=False)
     limit = HookPreference.objects.filter(installation=installation)
     off = states.values_list("definition_id", Value(None, output_field=IntegerField()))
-    return off.union(limit.values_list(Value(None, output_field=UUIDField()), "most_discount"), all=True)
+    nothing = Cast(Value(None), UUIDField())  # PostgreSQL takes a bare NULL behind DISTINCT for text
+    blocks = Placement.objects.filter(installation=installation).order_by().distinct()
+    return off.union(
+        limit.values_list(nothing, "most_discount"),
+        blocks.values_list(nothing, Value(_PLACED, output_field=IntegerField())),
+        all=True,
+    )
 
 
 _CHOSEN: Final[Compiled[Any]] = Compiled(_chosen, prepared_as="extensions_chosen")

@@ -1,12 +1,11 @@
 """Installed and uninstalled apps of a business: permissions, switches, cost, activity, their own pages, pausing and uninstalling."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 from django import forms
 from django.conf import settings
@@ -31,8 +30,7 @@ from common.web.middleware.policy import allow_frame
 from common.web.pagination import page_request
 from extensions.definitions import SANDBOX, frame_url
 from extensions.enums import ExtensionType
-from extensions.in_store.capabilities import Controls, choices_of, controls_of, placed
-from extensions.models import Placement
+from extensions.in_store.capabilities import Choices, Controls, choices_of, controls_of, placed
 from extensions.services.costs import Cost, cost_in
 from extensions.services.extension_states import change_controls
 from extensions.session_tokens import session_token
@@ -91,7 +89,7 @@ def installation(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
         "app": app.dated(done_lately.works_since),
         "form": form,
         "activity": done_lately,
-        "cost": cost_of(app, parts, choices.off),
+        "cost": cost_of(app, parts, choices),
         "installation": installation,
         "question": question_of(app, entries),
         "grants": grants_of(installation, entries),
@@ -119,18 +117,17 @@ class StoreCost:
     wait: str
 
 
-def cost_of(app: InstalledApp, at_checkout: list[AtCheckout], off: Set[UUID]) -> StoreCost:
+def cost_of(app: InstalledApp, at_checkout: list[AtCheckout], choices: Choices) -> StoreCost:
     answered = [each for each in at_checkout if each.is_on and each.health.p50 is not None]
     slowest = max(answered, key=lambda each: each.health.p50 or 0, default=None)
     return StoreCost(
-        cost_in(app.installation) if _is_on_pages(app, off) else None, slowest.usually if slowest else ""
+        cost_in(app.installation) if _is_on_pages(app, choices) else None, slowest.usually if slowest else ""
     )
 
 
-def _is_on_pages(app: InstalledApp, off: Set[UUID]) -> bool:
-    is_embedded = any(each.definition.pk not in off for each in app.embeds)
-    has_blocks = bool(app.of_type(ExtensionType.BLOCK))
-    return is_embedded or (has_blocks and Placement.objects.filter(installation=app.installation).exists())
+def _is_on_pages(app: InstalledApp, choices: Choices) -> bool:
+    is_embedded = any(each.definition.pk not in choices.off for each in app.embeds)
+    return is_embedded or (choices.has_placements and bool(app.of_type(ExtensionType.BLOCK)))
 
 
 @dataclass(frozen=True, slots=True)

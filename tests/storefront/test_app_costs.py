@@ -11,8 +11,10 @@ from extensions.enums import ExtensionType
 from extensions.models import StorefrontCost
 from extensions.services import costs
 from extensions.services.costs import Measured, cost_in, record_visit
+from extensions.services.extension_states import add_block
 from installations.models import Installation
 from installations.services import pause, uninstall
+from stores.services.pages import create_page
 from tests import factories
 from tests.extensions.cast import define
 from tests.merchants.pages import installed, listed_app, page_of
@@ -35,6 +37,16 @@ def send(shop: Business, *apps: Any, body: str | None = None, **extra: Any) -> i
     answer = shopper.post(shopper.at("app-costs/"), sent, content_type="application/json", **extra)
     assert not answer.cookies
     return int(answer.status_code)
+
+
+def test_block_costs_visitors_something_once_it_is_on_a_page(dana: User, shop: Business, mira: User) -> None:
+    app = listed_app(dana, ["read_orders"], name="Loyalty Stars", slug="stars")
+    block = define(app, ExtensionType.BLOCK, "card")
+    stars, browser = installed(app, shop), signed_in(mira)
+    assert "Speed of your store" not in text_of(browser.get(page_of(stars)))
+    page = create_page(business=shop, title="About", content="")
+    add_block(page=page, installation=stars, definition=block)
+    assert "Speed of your store" in text_of(browser.get(page_of(stars)))
 
 
 @pytest.mark.long

@@ -48,7 +48,7 @@ CONSENT = (
 )
 OF_SOMEBODY = ("portal/", "merchant/")
 COUNTED = ("portal:", "merchants:", "admin:marketplace_submission_")
-MOST, MOST_OF_AN_APP = 20, 16  # statements of a page
+MOST, MOST_OF_AN_APP = 20, 15  # statements of a page
 TYPED = re.compile(r'<textarea\b[^>]*>|<input\b(?=[^>]* type="(?:text|search|email|url|tel|password)")[^>]*>')
 NO_TEXT = re.compile(r' (?:disabled|readonly)\b|inputmode="(?:numeric|decimal)"')
 ASIDE = re.compile(r'SAVEPOINT|^UPDATE "accounts_session" SET "last_seen_at"')  # the latter once a minute
