@@ -42,7 +42,8 @@ def known(label: str, name: str, number: int) -> str | None:
         "deliveryId": CAST["app_delivery" if of_app and not read else "delivery"],
         "exportId": CAST["export"],
         "number": 1,
-        "listenerId": 1,  # of no listener: what waits would make the run wait
+        "listenerId": 2
+        ** 31,  # of no listener, also of none that the run starts: what waits would make the run wait
         "checkId": CAST["check"],
         "memberId": CAST["member"],
         "storeId": CAST["store"],
