@@ -1,8 +1,9 @@
 """What an event costs with and without filters: statements, and rows that PostgreSQL reads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
+import orjson
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -13,7 +14,7 @@ from installations.models import Installation
 from tests import factories
 from tests.webhooks import helpers
 from webhooks.enums import HeldReason
-from webhooks.models import Delivery, Webhook
+from webhooks.models import Delivery, Event, Webhook
 from webhooks.queries import entitled_to, naming
 from webhooks.services import publishing
 
@@ -105,6 +106,68 @@ def test_event_for_filtered_webhooks_takes_one_statement_more(plain: Installatio
     assert len(reached) == 8
     assert not {stopped.pk, off.pk} & reached
     assert all(each.id == each.find_id() for each in Delivery.objects.all())
+
+
+@pytest.mark.spec(RULE, "Filters that a process has met need no other statement")
+def test_event_for_filters_that_were_met_takes_three_statements(plain: Installation) -> None:
+    for text in (PASSES, STOPS):
+        helpers.webhook(plain, URL, ["order.created"], filter=text)
+    of_first = statements(lambda: helpers.publish(plain.business))
+    of_second = statements(lambda: helpers.publish(plain.business))
+    assert (of_first, of_second) == (["SELECT", "INSERT", "WITH", "INSERT"], ["SELECT", "INSERT", "WITH"])
+    assert [each.deliveries.count() for each in Event.objects.all()] == [6, 6]
+    assert all(each.id == each.find_id() for each in Delivery.objects.all())
+
+
+@pytest.mark.spec(RULE, "A filter is the one of the moment of the event")
+def test_changed_filter_counts_at_once(plain: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[set[str]] = []
+    judge = publishing.passed
+
+    def noted(filters: Collection[str], *event: Any) -> set[str]:
+        judged.append(set(filters))
+        return judge(filters, *event)
+
+    webhook = helpers.webhook(plain, URL, ["order.created"])
+    monkeypatch.setattr(publishing, "passed", noted)
+    more = f" {STOPS}"
+    for text, arrives in [
+        (PASSES, 1),
+        (STOPS, 0),
+        (None, 1),
+        (STOPS, 0),
+        (PASSES, 1),
+        (more, 0),
+        (PASSES, 1),
+    ]:
+        Webhook.objects.filter(pk=webhook.pk).update(filter=text)
+        helpers.publish(plain.business)
+        assert Delivery.objects.filter(webhook=webhook).count() == arrives, text
+        Delivery.objects.all().delete()
+    judged.clear()
+    helpers.publish(plain.business)
+    assert judged == [{PASSES}], "Filters that are gone are not judged with every event."
+
+
+@pytest.mark.spec(RULE, "What a process keeps of filters is bounded")
+def test_filters_beyond_the_bound_are_read_with_each_event(
+    plain: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publishing, "MOST_MET", len(PASSES) + 1)
+    for text in (PASSES, f" {PASSES}"):
+        helpers.webhook(plain, URL, ["order.created"], filter=text)
+    for _ in range(3):
+        assert statements(lambda: helpers.publish(plain.business)) == ["SELECT", "INSERT", "WITH", "INSERT"]
+    assert [each.deliveries.count() for each in Event.objects.all()] == [7, 7, 7]
+
+
+@pytest.mark.parametrize("text", ["\0", "\x1f", '"', "\\", "%s", "{}", "é€😀", "'"])
+def test_any_text_in_a_filter_is_compared_as_it_is(plain: Installation, text: str) -> None:
+    document = {"all": [{"field": "orderNumber", "op": "ne", "value": text}]}
+    webhook = helpers.webhook(plain, URL, ["order.created"], filter=orjson.dumps(document).decode())
+    for number in (1, 2):
+        helpers.publish(plain.business)
+        assert Delivery.objects.filter(webhook=webhook).count() == number
 
 
 @pytest.mark.spec(RULE, "What passes is held where everything is held")
