@@ -1,8 +1,10 @@
 """The navigation of a store: its pages, and for whom each is there."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
+
+from django.urls import get_script_prefix, get_urlconf
 
 from accounts.access import may
 from accounts.enums import StoreRole
@@ -21,10 +23,6 @@ class MenuEntry:
     alone: bool = False
     has_staff: bool = False  # not on a developer's sandbox store
 
-    @property
-    def url(self) -> str:
-        return address(f"merchants:{self.route}")
-
 
 ENTRIES: Final = (
     MenuEntry("Overview", "home", "layout-dashboard", alone=True),
@@ -41,8 +39,16 @@ ENTRIES: Final = (
 )
 
 
-def entries_of(store: Business, person: User) -> Iterator[MenuEntry]:
-    """Those that the person may open in a store that has its `store_role`."""
-    for entry in ENTRIES:
-        if may(store.store_role, entry.least) and (person.is_merchant or not entry.has_staff):
-            yield entry
+def entries_of(store: Business, person: User) -> list[tuple[MenuEntry, str]]:
+    """Those that the person may open in a store that has its `store_role`, each with its address."""
+    return _entries(store.store_role, person.is_merchant, get_urlconf(), get_script_prefix())
+
+
+@lru_cache(maxsize=64)
+def _entries(role: str, is_merchant: bool, *routes: str | None) -> list[tuple[MenuEntry, str]]:
+    """`routes` are what addresses depend on. To find them takes longer than to write the links."""
+    return [
+        (entry, address(f"merchants:{entry.route}"))
+        for entry in ENTRIES
+        if may(role, entry.least) and (is_merchant or not entry.has_staff)
+    ]

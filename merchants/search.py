@@ -41,9 +41,9 @@ def in_stores(person: User, text: str) -> Iterator[Found]:
 
 def _own_pages(stores: Sequence[Business], person: User, text: str) -> Iterator[Found]:
     for store in stores:
-        for entry in entries_of(store, person):
+        for entry, url in entries_of(store, person):
             if folded(entry.title).startswith(folded(text)):
-                yield Found("Page of your store", entry.title, store.name, _in(store, entry.url), entry.icon)
+                yield Found("Page of your store", entry.title, store.name, _in(store, url), entry.icon)
 
 
 def _orders(stores: Sequence[Business], text: str, wanted: UUID | None) -> Iterator[Found]:

@@ -1,7 +1,7 @@
 """Reading a store. Lists are newest first: ids are ordered by time, so ordering by id is enough."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 from uuid import UUID
@@ -45,12 +45,14 @@ Row = TypeVar("Row", bound=Model)
 class Listing(Generic[Row]):
     """A list before pagination.
 
-    `counter` is the column of `StoreTotals` that counts these rows; None if a filter narrows them.
+    `counter` is the column of `StoreTotals` that counts these rows; None if a filter narrows them. `written` finds the same rows by SQL
+    that is written once.
     """
 
     business: Business
     rows: QuerySet[Row]
     counter: str | None
+    written: Compiled[Row] | None = field(default=None, kw_only=True)
 
     @property
     def total(self) -> int:
@@ -61,8 +63,14 @@ class Listing(Generic[Row]):
 
     def page(self, window: slice) -> tuple[list[Row], int]:
         """The rows of a page, and how many all pages have. One that isn't full, and isn't beyond the last, says so itself."""
-        found = list(self.rows[window])
-        before, last = window.start, len(found) < window.stop - window.start
+        before, most = window.start, window.stop - window.start
+        if self.written:
+            found = self.written.rows(limit=most, offset=before, business=self.business.pk)
+            for row in found:
+                row.business = self.business  # type: ignore[attr-defined]  # which all rows of a listing have
+        else:
+            found = list(self.rows[window])
+        last = len(found) < most
         return found, before + len(found) if last and (found or not before) else self.total
 
 
