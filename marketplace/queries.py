@@ -176,19 +176,28 @@ def own_app(developer: User, app_id: str) -> App:
     return with_known_owner(developer, get_or_not_found(own_apps(developer), app_id, "App not found"))
 
 
-def own_app_by_slug(developer: User, slug: str, *, others: int) -> tuple[App, list[tuple[str, str]]]:
-    """Also name and slug of so many of the person's newest other apps. Raises `NotFound` like `own_app`. One statement."""
+def own_app_by_slug(developer: User, slug: str) -> App:
+    """Raises `NotFound` like `own_app`."""
+    return _known(developer, _OWN_BY_SLUG.rows(limit=1, person=developer.pk, slug=slug))
+
+
+def own_app_and_others(developer: User, slug: str, *, most: int) -> tuple[App, list[tuple[str, str]]]:
+    """The same and `names_of_own_apps`, in one round trip."""
     key = {"person": developer.pk, "slug": slug}
     apps, names = rows_of_each(
-        (_OWN_BY_SLUG, key | {"limit": 1}), (_OWN_NAMES, key | {"limit": others}), prepared=keeps_statements()
+        (_OWN_BY_SLUG, key | {"limit": 1}), (_OWN_NAMES, key | {"limit": most}), prepared=keeps_statements()
     )
+    return _known(developer, apps), names
+
+
+def _known(developer: User, apps: list[App]) -> App:
     if not apps:
         raise NotFound("App not found")
-    return with_known_owner(developer, apps[0]), names
+    return with_known_owner(developer, apps[0])
 
 
 def names_of_own_apps(developer: User, *, without: App, most: int) -> list[tuple[str, str]]:
-    """The same for one that is known."""
+    """Name and slug of the newest ones."""
     return _OWN_NAMES.rows(limit=most, person=developer.pk, slug=without.slug)
 
 

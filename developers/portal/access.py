@@ -15,7 +15,7 @@ from developers.portal.navigation import Place
 from marketplace.access import require_role
 from marketplace.enums import AppRole
 from marketplace.models import App
-from marketplace.queries import names_of_own_apps, own_app_by_slug
+from marketplace.queries import names_of_own_apps, own_app_and_others, own_app_by_slug
 
 OTHER_APPS: Final = 12  # newest first; the list of apps has a search
 Page = Callable[..., HttpResponse]
@@ -55,7 +55,7 @@ def page_for(*, reads: AppRole, writes: AppRole) -> Callable[[Page], Page]:
         @wraps(view)
         def with_app(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
             person = current_developer(request)
-            app, others = own_app_by_slug(person, slug, others=OTHER_APPS)
+            app, others = _found(request, person, slug)
             role = require_role(app, person, writes if request.method == "POST" else reads)
             enter_app(request, app, role, others)
             return view(request, app, *args, **kwargs)
@@ -69,6 +69,13 @@ computing_page = page_for(reads=AppRole.VIEWER, writes=AppRole.VIEWER)
 """An `app_page` whose form only computes."""
 developers_page = page_for(reads=AppRole.DEVELOPER, writes=AppRole.DEVELOPER)
 owners_page = page_for(reads=AppRole.OWNER, writes=AppRole.OWNER)
+
+
+def _found(request: HttpRequest, person: User, slug: str) -> tuple[App, Sequence[tuple[str, str]] | None]:
+    """A whole page names the person's other apps. A part of one doesn't, nor do most answers to forms."""
+    if request.method == "GET" and "part" not in request.GET:
+        return own_app_and_others(person, slug, most=OTHER_APPS)
+    return own_app_by_slug(person, slug), None
 
 
 def enter_app(
