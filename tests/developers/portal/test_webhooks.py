@@ -201,7 +201,7 @@ def test_links_to_other_pages_go_on_where_the_page_ends(
 def test_page_of_a_very_long_list_begins_by_its_number_where_it_did_a_moment_ago(
     browser: Client, app: App, installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that not all rows before it are read each time. What is gone meanwhile isn't shown."""
+    """So that not all rows before it are read each time. Webhooks that are gone meanwhile aren't shown."""
     monkeypatch.setattr("developers.portal.webhooks.views.PER_PAGE", 2)
     made = [
         helpers.webhook(installation, f"https://api.example.com/{n}", ["order.created"]) for n in range(7)
