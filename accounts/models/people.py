@@ -187,7 +187,7 @@ class BusinessQuerySet(models.QuerySet["Business"]):
 
 
 class Business(models.Model):
-    """A tenant: a merchant's business, a developer's sandbox, or a throwaway store. Made by `accounts.services`.
+    """A tenant: a merchant's business, a developer's sandbox, a throwaway store, or a store of a shop system. Made by `accounts.services`.
 
     `store_role` is there where a person's role was read along (`accounts.access`).
     """
@@ -204,6 +204,12 @@ class Business(models.Model):
     locale = models.CharField(max_length=16, default="en", validators=[validate_locale])
     timezone = models.CharField(max_length=64, default="UTC", validators=[validate_timezone])
     is_sandbox = models.BooleanField(default=False)
+    is_connected = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="A store of a `ShopSystem`: its rows are pushed by the shop (`ConnectedStore`).",
+    )
     expires_at = models.DateTimeField(
         null=True,
         blank=True,

@@ -79,7 +79,7 @@ def create_business(
     with transaction.atomic():
         if not is_sandbox:
             _require_room(owner)
-        _insert_under_free_slug(business)
+        insert_under_free_slug(business)
         business_created.send(
             sender=Business, business=business, with_samples=with_samples, now=business.created_at
         )
@@ -121,7 +121,7 @@ def _check_name(name: str) -> None:
         raise Invalid.field("name", str(problem)) from None
 
 
-def _insert_under_free_slug(business: Business) -> None:
+def insert_under_free_slug(business: Business) -> None:
     """Try slugs until one is free. Two openings at once may choose the same: the unique column decides."""
     for slug in _slugs(business.name):
         if _is_taken(slug):

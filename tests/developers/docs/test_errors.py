@@ -44,7 +44,7 @@ STATUS = {
 OAUTH = {each.name for each in errors.OAUTH}
 APPS = (
     "accounts", "activity", "appapi", "common", "config", "conformance", "developers", "extensions", "installations", "marketplace",
-    "merchants", "stores", "storefront", "teststores", "webhooks",
+    "merchants", "storeapi", "stores", "storefront", "teststores", "webhooks",
 )  # fmt: skip
 
 
