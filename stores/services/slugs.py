@@ -40,8 +40,13 @@ def _slugs_of(row: Product | SitePage) -> Any:
     return others.values_list("slug", flat=True)
 
 
+def base_of(name: str, room: int) -> str:
+    """The slug that a name makes, if nobody has it."""
+    return slugify(name)[:room].strip("-") or "item"
+
+
 def _candidates(name: str, room: int) -> Iterator[str]:
-    base = slugify(name)[:room].strip("-") or "item"
+    base = base_of(name, room)
     yield base
     for number in count(2):
         suffix = f"-{number}"
