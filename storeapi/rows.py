@@ -336,19 +336,19 @@ class Batch(Whole):
     )
 
 
-class SnapshotRow(serializers.ListField):
+class SnapshotRow(serializers.Field):
     """`[id, version]`."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(child=serializers.JSONField(), min_length=2, max_length=2, **options)
-
-    def to_internal_value(self, data: Any) -> Any:
-        pair = super().to_internal_value(data)
-        if not isinstance(pair[0], str) or SHOP_ID.fullmatch(pair[0]) is None:
+    def to_internal_value(self, data: Any) -> tuple[str, int]:
+        external_id, version = data if isinstance(data, list) and len(data) == 2 else ("", 0)
+        if not isinstance(external_id, str) or SHOP_ID.fullmatch(external_id) is None:
             raise serializers.ValidationError("Must be [id, version], with an id of the shop.")
-        if isinstance(pair[1], bool) or not isinstance(pair[1], int) or not 0 <= pair[1] <= MOST_VERSION:
+        if isinstance(version, bool) or not isinstance(version, int) or not 0 <= version <= MOST_VERSION:
             raise serializers.ValidationError("Must be [id, version], with an integer of at least 0.")
-        return pair[0], pair[1]
+        return external_id, version
+
+    def to_representation(self, value: tuple[str, int]) -> list[Any]:
+        return list(value)
 
 
 class SnapshotBody(Whole):
