@@ -79,7 +79,7 @@ def add_staff_note(*, order: Order, text: str, by: Actor, now: datetime | None =
 def require_orders_here(business: Business) -> None:
     """Raise `Conflict` for a store that keeps its orders in a shop system."""
     if not business.capabilities.app_orders:
-        raise Conflict("This store’s orders are changed in its shop system.", code="store_read_only")
+        raise Conflict("The orders of this store are changed elsewhere.", code="store_read_only")
 
 
 def _lock(order: Order) -> Order:
