@@ -17,6 +17,7 @@ PERIODS: Final = {
     "accounts.tasks.send_mails": 10.0,
     "stores.tasks.mail_merchants": 10.0,
     "webhooks.tasks.follow_erasures": 10.0,
+    "stores.tasks.remove_ended_stores": 20.0,  # gone within a minute
     "stores.tasks.expire_payments": 20.0,  # EXPIRED is promised within 60 s
     "conformance.tasks.remove_ended_checks": 30.0,
     "developers.review.tasks.check_submissions": 30.0,

@@ -1,11 +1,15 @@
 """URLs for shops that exist. No route ends with a slash (`common.web.api`)."""
 
-from django.urls import path
+from django.urls import path, re_path
 
-from storeapi.views.stores import StoreDetail
+from common.web.methods import at_no_page
+from storeapi.views.base import UnknownPath
+from storeapi.views.stores import StoreDetail, StoreList
 
 app_name = "storeapi"
 
 urlpatterns = [
+    path("store-api/stores", StoreList.as_view(), name="stores"),
     path("store-api/stores/<str:store>", StoreDetail.as_view(), name="store"),
+    re_path(r"^store-api(?:/|$)", at_no_page(UnknownPath.as_view()), name="unknown"),
 ]

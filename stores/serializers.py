@@ -13,10 +13,22 @@ from typing import Any, Protocol
 
 from django.conf import settings
 from rest_framework import serializers
+from rest_framework.fields import SkipField
 
 from accounts.models import Business
 from common.money import to_major
-from common.rest.fields import ApiSerializer, Boolean, Choice, Date, Integer, Moment, Number, Object, Text
+from common.rest.fields import (
+    ApiSerializer,
+    Boolean,
+    Choice,
+    Date,
+    Identifier,
+    Integer,
+    Moment,
+    Number,
+    Object,
+    Text,
+)
 from common.times import iso, iso_or_none
 from stores import enums
 from stores.addresses import store_url
@@ -328,14 +340,34 @@ def page_payload(row: Row) -> dict[str, Any]:
 
 
 class StorefrontUrl(Text):
-    def get_attribute(self, business: Business) -> str:
+    def get_attribute(self, business: Business) -> str | None:
+        if business.is_connected:
+            return business.connected.storefront_url or None
         return store_url(business.slug)
+
+
+class StoreOfShop(Identifier):
+    def get_attribute(self, business: Business) -> str:
+        if not business.is_connected:
+            raise SkipField
+        return business.connected.external_id
+
+
+class IsConnected(Boolean):
+    def get_attribute(self, business: Business) -> bool:
+        if not business.is_connected:
+            raise SkipField
+        return True
 
 
 class BusinessSerializer(ApiSerializer):
     id = BusinessId()
     slug = Text("The business's name in URLs.", "miras-coffee")
-    storefrontUrl = StorefrontUrl("The storefront.", "https://miras-coffee.stores.example/")
+    storefrontUrl = StorefrontUrl(
+        "The storefront. null where the shop of a connected store gave none.",
+        "https://miras-coffee.stores.example/",
+        allow_null=True,
+    )
     name = Text("The name.", "Mira's Coffee")
     type = Text("The kind of business, in the merchant's words.", "Cafe")
     address = Text("The address.", "1 Harbour Street")
@@ -344,3 +376,9 @@ class BusinessSerializer(ApiSerializer):
     timezone = Text("An IANA time zone.", "UTC")
     isSandbox = Boolean("Whether it is a developer's sandbox.", False)
     createdAt = Moment("When it was opened.", "2026-10-01T08:00:00.000Z")
+    externalId = StoreOfShop(
+        "The shop's own id. Connected stores alone have this field and the next.", "main", required=False
+    )
+    isConnected = IsConnected(
+        "Whether a shop with software of its own pushes the rows.", True, required=False
+    )

@@ -53,6 +53,12 @@ def remove_records_of_deleted_stores() -> None:
 
 
 @shared_task
+@alone
+def remove_ended_stores() -> None:
+    customer_erasure.remove_ended_stores()
+
+
+@shared_task
 def remove_stray_pictures() -> None:
     pictures.remove_stray_files()
 

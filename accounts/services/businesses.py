@@ -1,5 +1,6 @@
 """Opening a business, and changing it."""
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import count
@@ -34,6 +35,7 @@ RESERVED_SLUGS = frozenset(
     "platform pop pop3 portal postmaster readyz root secure security signin smtp sso staff staging static status support system "
     "vpn webmail webmaster wpad www www1 www2".split()
 )
+SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")  # a part of a host name (RFC 1123)
 COUNTED_SLUGS = 9
 MOST_STORES = 10  # of a person; sandboxes, test stores and those of checks aside
 MAX_BASE = 56  # characters; the longest ending has 7

@@ -41,6 +41,7 @@ ZONES: dict[str, dict[str, Any]] = {
         "middleware": [
             "appapi.middleware.CallLogMiddleware",
             "appapi.middleware.RateHeadersMiddleware",
+            "storeapi.middleware.RateHeadersMiddleware",
             "django.middleware.security.SecurityMiddleware",
             "common.web.api.ApiMiddleware",
             "django.middleware.common.CommonMiddleware",

@@ -16,7 +16,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import models, transaction
 from django.utils import timezone
 
-from accounts.models import Business, User
+from accounts.models import Business, ConnectedStore, ShopSystem, User
 from accounts.services import outbox
 from common.db.rows import for_each
 from common.errors import Conflict, NotFound
@@ -201,9 +201,26 @@ BATCH: Final = 500
 
 def remove_records_of_deleted_stores(*, batch: int = BATCH) -> int:
     """Returns the number of stores that are empty now."""
-    unfinished = StoreTotals.objects.filter(business__owner__deleted_at__isnull=False)
+    unfinished = StoreTotals.objects.filter(
+        business__owner__deleted_at__isnull=False, business__is_connected=False
+    )
     stores = list(unfinished.values_list("business_id", flat=True))
     return for_each(stores, lambda store: _empty(store, batch), task="remove_records_of_deleted_stores")
+
+
+def remove_ended_stores(*, batch: int = BATCH) -> int:
+    """Those of shop systems. Their ids may be used again once they are empty; a connection that has ended goes with its last one."""
+    ended = ConnectedStore.objects.filter(ending_since__isnull=False).order_by("ending_since")
+    stores = list(ended.values_list("business_id", flat=True))
+    emptied = for_each(stores, lambda store: _free(store, batch), task="remove_ended_stores")
+    ShopSystem.objects.filter(ended_at__isnull=False, stores=None).delete()
+    return emptied
+
+
+def _free(store: UUID, batch: int) -> int:
+    _empty(store, batch)
+    ConnectedStore.objects.filter(business=store).delete()
+    return 1
 
 
 def _empty(store: UUID, batch: int) -> int:
