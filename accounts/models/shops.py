@@ -2,7 +2,7 @@
 section 17). Written by `accounts.services.shops` and `stores.connected`.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import models
@@ -96,6 +96,11 @@ class ConnectedStore(models.Model):
     storefront_url = models.TextField(blank=True)
     storefront_origins = models.JSONField(default=list, help_text="Beside that of `storefront_url`.")
     ending_since = models.DateTimeField(null=True, editable=False)
+    ahead = models.DurationField(
+        default=timedelta,
+        editable=False,
+        help_text="Of a connection for tests: how far its clock is before the real one.",
+    )
 
     objects = ConnectedStoreQuerySet.as_manager()
 
