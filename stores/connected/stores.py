@@ -68,7 +68,7 @@ def put_store(
     `values` are columns of `Business` and of `PLACES`. Raises `Invalid` naming each bad field, and `Conflict` for a slug that is
     taken, a store that is ending, and another currency for one with products or orders.
     """
-    values = DEFAULTS | {"storefront_url": "", "storefront_origins": []} | values
+    values = {**DEFAULTS, "storefront_url": "", "storefront_origins": [], **values}
     with transaction.atomic():
         # Two PUTs of a new store wait for each other here, and neither comes behind **Disconnect**.
         ShopSystem.objects.select_for_update(no_key=True).get(pk=system.pk, ended_at=None)
