@@ -17,9 +17,9 @@ from django.db.models import Model, Q
 from django.utils import timezone
 
 from accounts.models import Business, ConnectedStore
-from common.errors import NotFound
 from common.ids import new_id
 from common.times import iso
+from stores.connected.stores import hold
 from stores.enums import Resource
 from stores.models import MirroredRow, MirrorState
 
@@ -42,8 +42,7 @@ def locked(store: ConnectedStore) -> MirrorState:
     if state is None:
         MirrorState.objects.bulk_create([MirrorState(business_id=store.pk)], ignore_conflicts=True)
         state = rows.get(pk=store.pk)
-    if not ConnectedStore.objects.standing().filter(pk=store.pk).exists():  # read after the lock
-        raise NotFound("Store not found")
+    hold(store.pk)
     return state
 
 
