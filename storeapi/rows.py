@@ -163,7 +163,12 @@ class ProductRow(Whole):
 
 class ItemRow(Whole):
     productId = ShopId(
-        "The shop's id of the product, or null.", "p-1", allow_null=True, required=False, default=None, source="product"
+        "The shop's id of the product, or null.",
+        "p-1",
+        allow_null=True,
+        required=False,
+        default=None,
+        source="product",
     )
     name = Name("The product's name when it was ordered.", "Espresso beans")
     quantity = Integer("How many.", 2, min_value=1, max_value=MOST_QUANTITY)
@@ -179,13 +184,19 @@ class PaymentRow(Whole):
 
 class CustomerRow(Whole):
     name = OptionalName("The name.", "Kim Lee")
-    email = OptionalText("The e-mail address.", "kim@example.com", max_length=lengths.EMAIL, trim_whitespace=False)
+    email = OptionalText(
+        "The e-mail address.", "kim@example.com", max_length=lengths.EMAIL, trim_whitespace=False
+    )
     phone = OptionalText("The phone number.", "+1 555 0100", max_length=lengths.PHONE, trim_whitespace=False)
 
 
 class OrderRow(Whole):
     orderNumber = Identifier(
-        "The number that shop and customer know it by.", "1001", max_length=50, allow_blank=True, source="number"
+        "The number that shop and customer know it by.",
+        "1001",
+        max_length=50,
+        allow_blank=True,
+        source="number",
     )
     status = Choice(OrderStatus.choices, "The order's status.", "PENDING")
     items: Any = serializers.ListSerializer(
@@ -254,7 +265,11 @@ class PageRow(Whole):
         "The page in the shop.", "https://shop.example/about", max_length=MOST_URL, validators=[check_url]
     )
     content = OptionalText(
-        "HTML.", "<p>We roast on Mondays.</p>", max_length=MOST_CONTENT, trim_whitespace=False, validators=[check_bytes]
+        "HTML.",
+        "<p>We roast on Mondays.</p>",
+        max_length=MOST_CONTENT,
+        trim_whitespace=False,
+        validators=[check_bytes],
     )
 
 
@@ -297,7 +312,12 @@ class BatchedRow(Whole):
     id = ShopId("The shop's id of it.", "p-1")
     version = Version()
     force = Forced()
-    data = Object("The fields of the row, as of a PUT.", {"name": "Espresso beans", "price": 12.5}, required=False, allow_null=True)  # type: ignore[assignment]
+    data = Object(
+        "The fields of the row, as of a PUT.",
+        {"name": "Espresso beans", "price": 12.5},
+        required=False,
+        allow_null=True,
+    )  # type: ignore[assignment]
     deleted = OptionalBoolean("The shop has deleted it.", False, default=False)
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
@@ -309,7 +329,10 @@ class BatchedRow(Whole):
 class Batch(Whole):
     quiet = OptionalBoolean("Publish no event.", False, default=False)
     rows: Any = serializers.ListField(
-        child=serializers.JSONField(), min_length=1, max_length=500, help_text="Each for itself, in their order."
+        child=serializers.JSONField(),
+        min_length=1,
+        max_length=500,
+        help_text="Each for itself, in their order.",
     )
 
 
@@ -330,7 +353,12 @@ class SnapshotRow(serializers.ListField):
 
 class SnapshotBody(Whole):
     resource = Choice(Resource.choices, "What is compared.", "products")
-    after = ShopId("Where the interval begins, without this id; none: at the first.", "p-1", default=None, allow_null=True)
+    after = ShopId(
+        "Where the interval begins, without this id; none: at the first.",
+        "p-1",
+        default=None,
+        allow_null=True,
+    )
     until = ShopId("Where it ends, with this id; none: at the last.", "p-9", default=None, allow_null=True)
     rows: Any = serializers.ListField(
         child=SnapshotRow(), max_length=MOST_ROWS, help_text="All of the interval: [id, version], by id."
@@ -351,7 +379,7 @@ class SnapshotBody(Whole):
             is_in_order = before is None or external_id > before
             if not is_in_order or (until is not None and external_id > until):
                 problem = "Must be within the interval, sorted by code points, each id once."
-                raise serializers.ValidationError({"rows": {number: [problem]}})
+                raise serializers.ValidationError({f"rows[{number}]": [problem]})
             before = external_id
         return values
 
@@ -360,7 +388,9 @@ class OutcomeSerializer(serializers.Serializer):
     """What became of a row."""
 
     resource = Choice(Resource.choices, "What it is.", "products")
-    id = Identifier("Our id of it; null if nothing is kept.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a02", allow_null=True)
+    id = Identifier(
+        "Our id of it; null if nothing is kept.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a02", allow_null=True
+    )
     externalId = Identifier("The shop's id of it.", "p-1")
     result = Choice(Result.choices, "What was done.", "created")
     events = StringList("The events that it published.", ["product.created"])
@@ -374,7 +404,8 @@ class OutcomeSerializer(serializers.Serializer):
 
 class OutcomesSerializer(serializers.Serializer):
     results = serializers.ListField(
-        child=serializers.JSONField(), help_text="One for each row, in their order; of a refused one with its error."
+        child=serializers.JSONField(),
+        help_text="One for each row, in their order; of a refused one with its error.",
     )
 
 

@@ -4,6 +4,7 @@ from django.urls import path, re_path
 
 from common.web.methods import at_no_page
 from storeapi.views.base import UnknownPath
+from storeapi.views.rows import OrderRow, PageRow, ProductRow, ReviewRow, RowBatch, RowSnapshot
 from storeapi.views.stores import StoreDetail, StoreList, StoreWanted
 
 app_name = "storeapi"
@@ -12,5 +13,11 @@ urlpatterns = [
     path("store-api/stores", StoreList.as_view(), name="stores"),
     path("store-api/stores/<str:store>", StoreDetail.as_view(), name="store"),
     path("store-api/stores/<str:store>/wanted", StoreWanted.as_view(), name="wanted"),
+    path("store-api/stores/<str:store>/products/<str:id>", ProductRow.as_view(), name="product"),
+    path("store-api/stores/<str:store>/orders/<str:id>", OrderRow.as_view(), name="order"),
+    path("store-api/stores/<str:store>/reviews/<str:id>", ReviewRow.as_view(), name="review"),
+    path("store-api/stores/<str:store>/pages/<str:id>", PageRow.as_view(), name="page"),
+    path("store-api/stores/<str:store>/rows", RowBatch.as_view(), name="rows"),
+    path("store-api/stores/<str:store>/snapshot", RowSnapshot.as_view(), name="snapshot"),
     re_path(r"^store-api(?:/|$)", at_no_page(UnknownPath.as_view()), name="unknown"),
 ]

@@ -34,7 +34,10 @@ class RowView(StoreView):
 
     tag = "Rows"
     resource: ClassVar[Resource]
-    path_fields = {**StoreView.path_fields, "id": Identifier("The shop's id of the row.", "p-1", max_length=EXTERNAL_ID)}
+    path_fields = {
+        **StoreView.path_fields,
+        "id": Identifier("The shop's id of the row.", "p-1", max_length=EXTERNAL_ID),
+    }
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -209,7 +212,9 @@ def _batched(given: Any, currency: str) -> Read:
 
 def _result(outcome: Outcome, quote: str) -> dict[str, Any]:
     if outcome.error:
-        return _refused({"resource": outcome.row.resource.value, "id": outcome.row.external_id}, outcome.error)
+        return _refused(
+            {"resource": outcome.row.resource.value, "id": outcome.row.external_id}, outcome.error
+        )
     return bodies.outcome_payload(outcome, quote)
 
 

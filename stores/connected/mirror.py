@@ -37,12 +37,12 @@ Row = TypeVar("Row", bound=Model)
 
 def locked(store: ConnectedStore) -> MirrorState:
     """The state of a mirror, which nobody else changes before the transaction ends. Raises `NotFound` for a store that is ending."""
+    hold(store.pk)
     rows = MirrorState.objects.select_for_update(no_key=True)
     state = rows.filter(pk=store.pk).first()
     if state is None:
         MirrorState.objects.bulk_create([MirrorState(business_id=store.pk)], ignore_conflicts=True)
         state = rows.get(pk=store.pk)
-    hold(store.pk)
     return state
 
 
