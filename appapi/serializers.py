@@ -36,6 +36,8 @@ from webhooks.serializers import InstallationId, WebhookFilterSerializer
 
 CURSOR: Final = "_T_rPJJQt5dKm1KLaWNjIaRhtV71W3vq_YCamp6SW3mmNC-g_biylNl_xhA9kgibJfpeAw"
 EXAMPLE_URL: Final = "https://platform.example/app-api/exports/01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a11"
+
+
 class Body(serializers.Serializer):
     """A body with rules that involve several fields.
 
@@ -180,6 +182,7 @@ class ProductFilters(serializers.Serializer):
     isAvailable = Boolean("Only products that are, or are not, available.", True, required=False)
     search = Filter("Part of the name or description.", "beans")
     updatedSince = Since("Only products changed at this time or later. ISO 8601 with an offset.")
+    externalId = Filter("Only the one with this id of the shop, of a connected store.", "p-1")
 
 
 class OrderFilters(serializers.Serializer):
@@ -187,10 +190,12 @@ class OrderFilters(serializers.Serializer):
     createdAfter = Since("Only orders placed after this time. ISO 8601 with an offset.")
     createdBefore = Moment("Only orders placed before this time.", "2026-12-01T00:00:00Z", required=False)
     updatedSince = Since("Only orders changed at this time or later.")
+    externalId = Filter("Only the one with this id of the shop, of a connected store.", "o-1001")
 
 
 class ReviewFilters(serializers.Serializer):
     productId = Filter("Only reviews of this product.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a02")
+    externalId = Filter("Only the one with this id of the shop, of a connected store.", "r-1")
 
 
 class DeliveryFilters(serializers.Serializer):

@@ -4,7 +4,7 @@ Texts are taken as the shop has them: type, length and NUL are checked, no more.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import Any, Final, cast
 
@@ -13,7 +13,6 @@ from rest_framework import serializers
 
 from accounts.models import EXTERNAL_ID
 from common import lengths
-from common.errors import Invalid
 from common.http.url_policy import InvalidUrl, check_page_url
 from common.rest.fields import (
     MAX_AMOUNT,
@@ -380,7 +379,7 @@ class SnapshotBody(Whole):
             is_in_order = before is None or external_id > before
             if not is_in_order or (until is not None and external_id > until):
                 problem = "Must be within the interval, sorted by code points, each id once."
-                raise serializers.ValidationError({"rows": {number: [problem]}})
+                raise serializers.ValidationError({f"rows[{number}]": [problem]})
             before = external_id
         return values
 

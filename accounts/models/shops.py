@@ -48,6 +48,7 @@ class ShopSystem(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["name"], condition=Q(ended_at=None), name="shop_system_name")
         ]
+        permissions = [("connect_shops", "connect shops")]
 
     def __str__(self) -> str:
         return self.name

@@ -18,7 +18,6 @@ from rest_framework import serializers
 from common import money
 from common.times import OutOfRange, iso, parse_moment
 
-
 MAX_AMOUNT: Final = 1_000_000_000_000  # major units; a float still has exact decimals there
 
 

@@ -179,13 +179,12 @@ class _Slugs:
                 self._owners.pop(self._rows[change.id].slug, None)
         displaced: dict[UUID, tuple[Change, Any]] = {}
         for change, slug in asked:
-            row, assert_slug = self._rows[change.id], bool((change.values or {})["slug"])
-            owner = self._owners.get(slug)
-            if owner is row or (not assert_slug and self._is_variant(row.slug, slug)):
+            row, is_named = self._rows[change.id], bool((change.values or {})["slug"])
+            owner: Any = self._owners.get(slug)
+            if owner is row or (not is_named and self._is_variant(row.slug, slug)):
                 continue
-            if owner is not None and not assert_slug:
-                slug = self._free(slug)
-                owner = None
+            if owner is not None and not is_named:
+                slug, owner = self._free(slug), None
             if self._owners.get(row.slug) is row:
                 del self._owners[row.slug]
             row.slug = slug

@@ -17,9 +17,9 @@ from django.db.models import Model, Q
 from django.utils import timezone
 
 from accounts.models import Business, ConnectedStore
-from common.errors import NotFound
 from common.ids import new_id
 from common.times import iso
+from stores.connected.stores import hold
 from stores.enums import Resource
 from stores.models import MirroredRow, MirrorState
 
@@ -37,13 +37,12 @@ Row = TypeVar("Row", bound=Model)
 
 def locked(store: ConnectedStore) -> MirrorState:
     """The state of a mirror, which nobody else changes before the transaction ends. Raises `NotFound` for a store that is ending."""
+    hold(store.pk)
     rows = MirrorState.objects.select_for_update(no_key=True)
     state = rows.filter(pk=store.pk).first()
     if state is None:
         MirrorState.objects.bulk_create([MirrorState(business_id=store.pk)], ignore_conflicts=True)
         state = rows.get(pk=store.pk)
-    if not ConnectedStore.objects.standing().filter(pk=store.pk).exists():  # read after the lock
-        raise NotFound("Store not found")
     return state
 
 

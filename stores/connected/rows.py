@@ -168,7 +168,9 @@ def _decide(row: PushedRow, kept: MirroredRow, wanted: Wanted) -> Result | None:
 
 
 def _is_equal(values: dict[str, Any], kept: MirroredRow) -> bool:
-    return kept.digest is not None and digest_of(values, bytes(kept.digest_key)) == bytes(kept.digest)
+    if kept.digest is None or kept.digest_key is None:
+        return False
+    return digest_of(values, bytes(kept.digest_key)) == bytes(kept.digest)
 
 
 def _is_wanted(row: PushedRow, wanted: Wanted) -> bool:

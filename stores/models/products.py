@@ -125,7 +125,7 @@ class Review(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="reviews")
     product = models.ForeignKey(
-        Product, on_delete=models.CASCADE, null=True, db_constraint=False, related_name="reviews"
+        Product, on_delete=models.CASCADE, db_constraint=False, related_name="reviews"
     )
     rating = models.PositiveSmallIntegerField()
     comment = models.TextField(blank=True, validators=[MaxLengthValidator(lengths.NOTE)])

@@ -52,7 +52,9 @@ def erase(
     """
     found = orders_of(business, person).select_for_update(no_key=True, of=("self",)).order_by("id")
     orders = list(found)
-    reviews = list(reviews_of(business, person).select_for_update(no_key=True, of=("self",)).order_by("id"))
+    # Without their products: a connected store may have a review of one that isn't there.
+    written = reviews_of(business, person).select_related(None)
+    reviews = list(written.select_for_update(no_key=True, of=("self",)).order_by("id"))
     now = now or timezone.now()  # after the locks: what held them has set `updated_at`, too
     waiting = next((order for order in orders if order.status in OPEN), None)
     if waiting and business.capabilities.open_orders_wait:

@@ -5,7 +5,10 @@ from django.test import Client
 
 from accounts.models import ConnectedStore
 from accounts.services import shops
+from installations.models import Installation
 from stores.connected.stores import open_store
+from tests import factories
+from tests.clients import client_of
 
 
 @pytest.fixture
@@ -28,3 +31,16 @@ def store(connected: shops.Connected) -> ConnectedStore:
 
 def shop_client(connected: shops.Connected) -> Client:
     return Client(headers={"authorization": f"Bearer {connected.key}"})
+
+
+@pytest.fixture
+def reader(store: ConnectedStore) -> Installation:
+    """An app with every scope on the store."""
+    app = factories.app(factories.developer("dana@example.com"))
+    factories.approve(app)
+    return factories.installation(app, store.business)
+
+
+@pytest.fixture
+def api(reader: Installation) -> Client:
+    return client_of(reader)

@@ -102,7 +102,10 @@ def test_install_follows_approved_versions_and_is_never_converted(
     assert (installation.is_test, installation.runs) == (True, version)
     assert (installation.granted_scopes, installation.needs_reconsent) == (["read_orders"], True)
     assert "asks for more permissions" in words_of(owner.get("/merchant/apps/"))
-    consented = owner.post(f"/merchant/apps/{installation.pk}/permissions/", {"answer": "approve"})
+    consented = owner.post(
+        f"/merchant/apps/{installation.pk}/permissions/",
+        {"answer": "approve", "version": str(version.number)},
+    )
     assert consented.status_code == 302, consented.content
     installation.refresh_from_db()
     assert (installation.is_test, installation.needs_reconsent) == (True, False)

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     """PostgreSQL changes the catalog alone."""
 
-    dependencies = [("stores", "0043_products_of_reviews")]
+    dependencies = [("stores", "0042_reviews_without_products")]
 
     operations = [
         migrations.AlterField(

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0023_shop_systems"),
-        ("stores", "0046_longer_slugs_of_pages"),
+        ("stores", "0045_longer_slugs_of_pages"),
     ]
 
     operations = [

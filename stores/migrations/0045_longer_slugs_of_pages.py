@@ -5,7 +5,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     """PostgreSQL changes the catalog alone."""
 
-    dependencies = [("stores", "0045_pages_of_shops")]
+    dependencies = [("stores", "0044_pages_of_shops")]
 
     operations = [
         migrations.AlterField(

@@ -6,7 +6,7 @@ from common.db.operations import AddFields
 class Migration(migrations.Migration):
     """PostgreSQL changes the catalog alone."""
 
-    dependencies = [("stores", "0044_lines_without_products")]
+    dependencies = [("stores", "0043_lines_without_products")]
 
     operations = [
         AddFields(
