@@ -7,12 +7,11 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ListSerializer
 
 from common.db.rows import get_or_not_found
-from common.rest.fields import ApiSerializer, Choice, Identifier, Moment, Text
+from common.rest.fields import Identifier
 from common.times import iso
-from storeapi.serializers import OrDefault
+from storeapi.serializers import ERASURE_STATES, EraseBody, ErasureSerializer, RequestedErasure
 from storeapi.views.base import StoreView
 from stores.connected.erasure import erase_customer
 from stores.customers import Person
@@ -21,39 +20,6 @@ from webhooks.queries import customer_erasures
 
 TAG: Final = "Customers"
 SHOWN_FOR: Final = timedelta(days=30)
-STATES: Final = {
-    ErasureState.DUE: "PENDING",
-    ErasureState.SENT: "PENDING",
-    ErasureState.CONFIRMED: "CONFIRMED",
-    ErasureState.OVERDUE: "FAILED",
-    ErasureState.UNADDRESSED: "NO_ADDRESS",
-}
-
-
-class EraseBody(ApiSerializer):
-    """Exactly one of the two."""
-
-    email = OrDefault("The customer's e-mail address.", "kim@example.com")
-    phone = OrDefault("The customer's phone number.", None)
-
-
-class RequestedErasure(ApiSerializer):
-    erasureId = Text("The erasure.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a21")
-
-
-class AskedApp(ApiSerializer):
-    appId = Text("The app.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a02")
-    appName = Text("Its name.", "Bell")
-    state = Choice(
-        sorted(set(STATES.values())),
-        "Whether it has confirmed. FAILED: it was asked for three days. NO_ADDRESS: it has none to which this can be sent.",
-        "PENDING",
-    )
-
-
-class ErasureSerializer(ApiSerializer):
-    requestedAt = Moment("When it was asked for.")
-    apps = ListSerializer(child=AskedApp(), help_text="The apps that could read something of the customer.")
 
 
 class EraseCustomer(StoreView):
@@ -86,12 +52,12 @@ class CustomerErasureDetail(StoreView):
         """
         rows = customer_erasures(self.business).filter(at__gt=timezone.now() - SHOWN_FOR)
         found = get_or_not_found(rows, erasure_id, "Erasure not found")
-        asked: Any = found.requests.all()  # type: ignore[attr-defined]  # of `webhooks.Erasure`
-        apps = [
+        asked: Any = found.requests.all()  # of `webhooks.Erasure`
+        apps: list[dict[str, str]] = [
             {
                 "appId": str(each.installation.app_id),
                 "appName": each.installation.app_fields.name,
-                "state": STATES[ErasureState(each.state)],
+                "state": ERASURE_STATES[ErasureState(each.state)],
             }
             for each in asked
         ]
