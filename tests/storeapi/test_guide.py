@@ -101,7 +101,7 @@ def test_store_filled_by_curl_is_read_by_an_app(live_server: Any, receiver: Rece
     assert events_of(receiver) == ["order.created"]
     wait_for_feed()
     assert [each["event"] for each in terminal.next("/app-api/events")["data"]] == ["order.created"]
-    assert terminal.next("/app-api/exports")["resource"].upper() == "PRODUCTS"
+    assert terminal.next("/app-api/exports")["status"] == "PENDING"
     assert make_exports() == 1
 
     assert terminal.next("/products/rye")["events"] == ["product.updated", "product.low_stock"]
