@@ -27,7 +27,7 @@ from stores.connected.stores import open_store
 from stores.models import Product, StoreTotals
 from webhooks.models import Delivery
 
-BATCH: Final = 500
+BATCH: Final = 100
 FILLED, FILL_SECONDS, AGAIN_SECONDS = 10_000, 60, 15
 SELLING, ORDERS_A_SECOND = 100, 10
 TAUGHT: Final = 5.0  # rows a second that become events
