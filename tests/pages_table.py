@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-APIS: Final = ("appapi:", "developer_api:", "auth:")
+APIS: Final = ("appapi:", "storeapi:", "developer_api:", "auth:")
 ADMIN_OF_DJANGO: Final = re.compile(
     r"admin:(?:(?:login|logout|password_change|password_change_done|autocomplete|jsi18n|view_on_site|app_list)?$|.*_(?:add|history|delete|change|changelist|password_change)$)"
 )
