@@ -321,6 +321,12 @@ ROWS: Final = [
     Page("admin:marketplace_submission_reject", REVIEWER, REVIEWER),
     Page("admin:marketplace_app_suspend", REVIEWER, REVIEWER),
     Page("admin:marketplace_app_reinstate", REVIEWER, REVIEWER, PRESS),
+    # Shop systems
+    Page("admin:accounts_shopsystem_connect", REVIEWER, REVIEWER),
+    Page("admin:accounts_shopsystem_key", NOBODY, REVIEWER, PRESS),
+    Page("admin:accounts_shopsystem_end_old_key", NOBODY, REVIEWER, PRESS),
+    Page("admin:accounts_shopsystem_secret", NOBODY, REVIEWER, PRESS),
+    Page("admin:accounts_shopsystem_disconnect", REVIEWER, REVIEWER),
 ]
 PAGES: Final = {row.name: row for row in ROWS}
 BUTTONS: Final = frozenset(row.name for row in ROWS if not row.reads)
