@@ -33,7 +33,7 @@ REACHED = (
 )  # fmt: skip
 # Raised there for pages only.
 PAGES = (
-    "This shop system is disconnected", "The app is already suspended.", "The app is not suspended.", "You are a member of this app.", "This app isn't offered to you", "is reviewing this submission.",
+    "This shop system is disconnected", "Your account doesn't have permission to do this. Ask an administrator.", "The app is already suspended.", "The app is not suspended.", "You are a member of this app.", "This app isn't offered to you", "is reviewing this submission.",
     "A refund was recorded meanwhile", "This code", "You have", "Your password has changed.", "This token was revoked already.", "This submission", "The developer has withdrawn", "There is no such token.",
 )  # fmt: skip
 STATUS = {
