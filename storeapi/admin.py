@@ -43,13 +43,13 @@ class ConnectForm(SecretForm):
         label="Commands URL",
         max_length=MAX_URL_LENGTH,
         required=False,
-        help_text="Where it is asked for what apps write. Without it apps only read.",
+        help_text="Where the platform sends what apps write. Without it, apps only read.",
     )
     sign_in = forms.CharField(
         label="Sign-in URL",
         max_length=MAX_URL_LENGTH,
         required=False,
-        help_text="Where people without a session sign in to the shop.",
+        help_text="Where people sign in to the shop, who come to the platform without a session.",
     )
     is_test = forms.BooleanField(
         label="For tests", required=False, help_text="Its stores are sandboxes, whose clock can be moved."

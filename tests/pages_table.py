@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-APIS: Final = ("appapi:", "developer_api:", "auth:")
+APIS: Final = ("appapi:", "storeapi:", "developer_api:", "auth:")
 ADMIN_OF_DJANGO: Final = re.compile(
     r"admin:(?:(?:login|logout|password_change|password_change_done|autocomplete|jsi18n|view_on_site|app_list)?$|.*_(?:add|history|delete|change|changelist|password_change)$)"
 )
@@ -322,6 +322,12 @@ ROWS: Final = [
     Page("admin:marketplace_submission_reject", REVIEWER, REVIEWER),
     Page("admin:marketplace_app_suspend", REVIEWER, REVIEWER),
     Page("admin:marketplace_app_reinstate", REVIEWER, REVIEWER, PRESS),
+    # Shop systems
+    Page("admin:accounts_shopsystem_connect", REVIEWER, REVIEWER),
+    Page("admin:accounts_shopsystem_key", NOBODY, REVIEWER, PRESS),
+    Page("admin:accounts_shopsystem_end_old_key", NOBODY, REVIEWER, PRESS),
+    Page("admin:accounts_shopsystem_secret", NOBODY, REVIEWER, PRESS),
+    Page("admin:accounts_shopsystem_disconnect", REVIEWER, REVIEWER),
 ]
 PAGES: Final = {row.name: row for row in ROWS}
 BUTTONS: Final = frozenset(row.name for row in ROWS if not row.reads)

@@ -53,9 +53,7 @@ def connect(
             )
             return Connected(system, _make_key(system, now), secret)
     except IntegrityError:
-        raise Conflict(
-            f"A shop system named {name} is connected already. Choose another name.", code="shop_name_taken"
-        ) from None
+        raise Conflict(f"A shop system named {name} is connected already. Choose another name.") from None
 
 
 def _check(name: str, commands_url: str, sign_in_url: str) -> None:
@@ -101,7 +99,7 @@ def end_old_key(*, system: ShopSystem, now: datetime | None = None) -> None:
     _lock(system)
     older = keys_of(system, now or timezone.now())[1:]
     if not older:
-        raise Conflict("There is no old key. It has ended already.", code="no_old_key")
+        raise Conflict("There is no old key. It has ended already.")
     system.keys.filter(pk__in=[each.pk for each in older]).delete()
 
 
@@ -118,7 +116,7 @@ def new_secret(*, system: ShopSystem) -> str:
 def _lock(system: ShopSystem) -> None:
     """Two presses wait for each other."""
     if not ShopSystem.objects.active().select_for_update(no_key=True).filter(pk=system.pk):
-        raise Conflict("This shop system is disconnected.", code="disconnected")
+        raise Conflict("This shop system is disconnected.")
 
 
 def _make_key(system: ShopSystem, now: datetime) -> str:

@@ -24,7 +24,10 @@ from stores.serializers import BusinessSerializer
 
 TAG = "Connected stores"
 IF_NONE_MATCH: Final = OpenApiParameter(
-    "If-None-Match", str, OpenApiParameter.HEADER, description="The `ETag` of an earlier response."
+    "If-None-Match",
+    {"type": "string", "examples": [f'"{"0" * 64}"']},
+    OpenApiParameter.HEADER,
+    description="The `ETag` of an earlier response.",
 )
 DEFAULTED: Final = ("locale", "timezone")  # what an empty text leaves to the default
 

@@ -179,7 +179,7 @@ def disconnect(*, system: ShopSystem, now: datetime | None = None) -> None:
     """End a connection with its keys, and all its stores. Raises `Conflict` if it has ended already."""
     now = now or timezone.now()
     if not ShopSystem.objects.active().filter(pk=system.pk).update(ended_at=now):
-        raise Conflict("This shop system is disconnected already.", code="disconnected")
+        raise Conflict("This shop system is disconnected already.")
     forget(owner_of("shop", system.pk))
     rows = ConnectedStore.objects.standing().filter(system=system).order_by("pk")
     for store in rows.select_for_update(no_key=True, of=("self",)).select_related("business__owner"):

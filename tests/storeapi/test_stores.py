@@ -1,18 +1,23 @@
 """Stores of a connection: opening, changing, listing and ending them (contract, section 17)."""
 
 from datetime import timedelta
+from threading import Event
+from time import sleep
 from typing import Any
 
 import pytest
 import time_machine
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, ConnectedStore, User
 from accounts.services import shops
+from common.errors import NotFound
 from extensions.enums import ExtensionType
 from installations.models import Installation
 from marketplace.models import App
+from stores.connected.stores import hold
 from stores.models import Order, Product, StoreTotals
 from stores.services.customer_erasure import remove_ended_stores
 from tests import factories
@@ -23,7 +28,8 @@ from tests.storeapi.conftest import shop_client
 from tests.threads import at_once
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
-from webhooks.models import Delivery, Erasure, Event
+from webhooks.models import Delivery, Erasure
+from webhooks.models import Event as Published
 
 pytestmark = pytest.mark.django_db
 
@@ -269,7 +275,7 @@ def test_worker_removes_records_silently_and_frees_the_id(shop: Client, store: C
     assert not Order.objects.exists()
     assert not StoreTotals.objects.filter(business=store.business).exists()
     assert not ConnectedStore.objects.exists()
-    assert not Event.objects.exists()
+    assert not Published.objects.exists()
     assert list(Product.objects.all()) == [kept]
     assert put(shop, NAMED).status_code == 201
 
@@ -281,6 +287,35 @@ def test_scheduler_removes_what_a_lost_message_left(shop: Client, store: Connect
     assert not Product.objects.exists()
     assert remove_ended_stores() == 0
     assert put(shop, NAMED).status_code == 201
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.postgres
+def test_delete_waits_for_rows_that_are_being_written(
+    connected: shops.Connected, store: ConnectedStore
+) -> None:
+    """And what comes after it finds no store."""
+    held, ended = Event(), []
+
+    def write() -> None:
+        with transaction.atomic():
+            hold(store.pk)
+            held.set()
+            sleep(0.5)
+            ended.append("written")
+            factories.product(store.business)
+
+    def end() -> None:
+        assert held.wait(10)
+        assert shop_client(connected).delete(MAIN).status_code == 202
+        ended.append("deleted")
+
+    at_once(write, end)
+    assert ended == ["written", "deleted"]
+    with pytest.raises(NotFound), transaction.atomic():
+        hold(store.pk)
+    remove_ended_stores()
+    assert not Product.objects.exists()
 
 
 def test_open_orders_keep_no_connected_store(shop: Client, store: ConnectedStore) -> None:
