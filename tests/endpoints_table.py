@@ -187,6 +187,11 @@ ENDPOINTS: Final = [
     ),
     Endpoint("POST store-api/stores/<store>/rows", SHOP, body={"rows": [ROW]}),
     Endpoint(
+        "POST store-api/stores/<store>/customers/erase", SHOP, status=202, body={"email": "kim@example.com"}
+    ),
+    Endpoint("GET store-api/stores/<store>/erasures/<erasure_id>", SHOP),
+    Endpoint("POST store-api/stores/<store>/advance", SHOP, body={"seconds": 60}),
+    Endpoint(
         "POST store-api/stores/<store>/snapshot", SHOP, body={"resource": "products", "rows": [["p-1", 7]]}
     ),
     Endpoint("POST auth/register", ANYONE, body=PERSON_AND_STORE),
