@@ -12,6 +12,7 @@ from common import lengths
 from common.http.url_policy import MAX_URL_LENGTH, InvalidUrl, check_page_url, origin_of
 from common.money import CURRENCIES
 from common.rest.fields import ApiSerializer, Boolean, Choice, Identifier, Moment, StringList, Text
+from webhooks.enums import ErasureState
 
 MOST_ORIGINS: Final = 5
 
@@ -110,3 +111,40 @@ class WantedSerializer(ApiSerializer):
     )
     hookPoints = StringList("The hook points that running apps answer, by name.", ["order.validate"])
     placements = Boolean("Whether an app shows something on the store's pages.", False)
+
+
+ERASURE_STATES: Final = {
+    ErasureState.DUE: "PENDING",
+    ErasureState.SENT: "PENDING",
+    ErasureState.CONFIRMED: "CONFIRMED",
+    ErasureState.OVERDUE: "FAILED",
+    ErasureState.UNADDRESSED: "NO_ADDRESS",
+}
+
+
+class EraseBody(ApiSerializer):
+    """Exactly one of the two."""
+
+    email = OrDefault("The customer's e-mail address.", "kim@example.com")
+    phone = OrDefault("The customer's phone number.", None)
+
+
+class RequestedErasure(ApiSerializer):
+    erasureId = Text("The erasure.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a21")
+
+
+class AskedApp(ApiSerializer):
+    appId = Text("The app.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a02")
+    appName = Text("Its name.", "Bell")
+    state = Choice(
+        sorted(set(ERASURE_STATES.values())),
+        "Whether it has confirmed. FAILED: it was asked for three days. NO_ADDRESS: it has none to which this can be sent.",
+        "PENDING",
+    )
+
+
+class ErasureSerializer(ApiSerializer):
+    requestedAt = Moment("When it was asked for.")
+    apps = serializers.ListSerializer(
+        child=AskedApp(), help_text="The apps that could read something of the customer."
+    )

@@ -50,6 +50,7 @@ class Migration(migrations.Migration):
                 ("ended_at", models.DateTimeField(editable=False, null=True)),
             ],
             options={
+                "permissions": [("connect_shops", "connect shops")],
                 "constraints": [
                     models.UniqueConstraint(
                         condition=models.Q(("ended_at", None)), fields=("name",), name="shop_system_name"

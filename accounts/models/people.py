@@ -13,6 +13,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.timezone import now
 
+from accounts.capabilities import CONNECTED_STORE, OWN_STORE, Capabilities
 from accounts.enums import Role, StoreRole
 from accounts.validators import validate_currency, validate_locale, validate_timezone
 from common import lengths
@@ -240,6 +241,10 @@ class Business(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return CONNECTED_STORE if self.is_connected else OWN_STORE
 
 
 # --- People beside an owner --------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 section 17). Written by `accounts.services.shops` and `stores.connected`.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import models
@@ -48,6 +48,7 @@ class ShopSystem(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["name"], condition=Q(ended_at=None), name="shop_system_name")
         ]
+        permissions = [("connect_shops", "connect shops")]
 
     def __str__(self) -> str:
         return self.name
@@ -96,6 +97,11 @@ class ConnectedStore(models.Model):
     storefront_url = models.TextField(blank=True)
     storefront_origins = models.JSONField(default=list, help_text="Beside that of `storefront_url`.")
     ending_since = models.DateTimeField(null=True, editable=False)
+    ahead = models.DurationField(
+        default=timedelta,
+        editable=False,
+        help_text="Of a connection for tests: how far its clock is before the real one.",
+    )
 
     objects = ConnectedStoreQuerySet.as_manager()
 

@@ -106,12 +106,6 @@ class StoreView(StoreApiView):
         """The connection's own store with its business. Raises `NotFound` for another's, and for one that is ending."""
         return store_of(self.system, self.kwargs["store"])
 
-    def has_foreign_path(self) -> bool:
-        try:
-            return not self.store
-        except NotFound:
-            return True
-
     @property
     def business(self) -> Business:
         return self.store.business

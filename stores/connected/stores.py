@@ -1,6 +1,5 @@
 """The stores of a connection: opening, changing, finding and ending them (contract, section 17)."""
 
-import unicodedata
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
@@ -14,16 +13,19 @@ from accounts.enums import Role
 from accounts.models import Business, ConnectedStore, ShopSystem, User
 from accounts.services.businesses import RESERVED_SLUGS, WIRE_NAMES, insert_under_free_slug
 from accounts.services.deletion import close_account
+from accounts.services.shops import has_controls
 from accounts.signals import business_created
 from common.db.compiled import Compiled, Param
-from common.errors import Conflict, ConflictForNow, Invalid, NotFound, check_fields
+from common.errors import Conflict, ConflictForNow, Invalid, NotFound, Unauthenticated, check_fields
 from common.ids import new_id
 from common.processes.background import enqueue_after_commit
+from common.rest.idempotency import forget, owner_of
 from stores.models import Order, Product
 
 OWNER: Final = "{}@connected.invalid"  # RFC 2606: no mail reaches it, and nobody can sign in
 RETRY_AFTER: Final = 15  # seconds; an ended store is gone within a minute
 DEFAULTS: Final = {"type": "", "address": "", "locale": "en", "timezone": "UTC"}
+REMOVAL: Final = "stores.tasks.remove_ended_stores"  # soon; a lost message is made up for by the scheduler
 PLACES: Final = (
     "storefront_url",
     "storefront_origins",
@@ -68,10 +70,11 @@ def put_store(
     `values` are columns of `Business` and of `PLACES`. Raises `Invalid` naming each bad field, and `Conflict` for a slug that is
     taken, a store that is ending, and another currency for one with products or orders.
     """
-    values = DEFAULTS | {"storefront_url": "", "storefront_origins": []} | values
+    values = {**DEFAULTS, "storefront_url": "", "storefront_origins": [], **values}
     with transaction.atomic():
         # Two PUTs of a new store wait for each other here, and neither comes behind **Disconnect**.
-        ShopSystem.objects.select_for_update(no_key=True).get(pk=system.pk, ended_at=None)
+        if not ShopSystem.objects.active().select_for_update(no_key=True).filter(pk=system.pk):
+            raise Unauthenticated("The connection has ended.", code="invalid_key")
         found = ConnectedStore.objects.filter(system=system, external_id=external_id)
         store = found.select_for_update(no_key=True, of=("self",)).select_related("business").first()
         if store is None:
@@ -132,7 +135,7 @@ def _change(store: ConnectedStore, values: Mapping[str, Any]) -> None:
 
 def _check(business: Business) -> None:
     """Names are the shop's own, which people know it by: they are checked for what breaks a line or a page alone."""
-    if any(unicodedata.category(letter) == "Cc" for letter in business.name):
+    if has_controls(business.name):
         raise Invalid.field("name", "Must not contain control characters.")
     check_fields(business, WIRE_NAMES)
 
@@ -168,18 +171,23 @@ def end_store(*, system: ShopSystem, external_id: str, now: datetime | None = No
     if store is None:
         raise _absent()
     _end(store, now or timezone.now())
+    enqueue_after_commit(REMOVAL, expires=60.0)
 
 
 @transaction.atomic
-def end_stores_of(system: ShopSystem, now: datetime) -> None:
-    """End all stores of a connection."""
+def disconnect(*, system: ShopSystem, now: datetime | None = None) -> None:
+    """End a connection with its keys, and all its stores. Raises `Conflict` if it has ended already."""
+    now = now or timezone.now()
+    if not ShopSystem.objects.active().filter(pk=system.pk).update(ended_at=now):
+        raise Conflict("This shop system is disconnected already.")
+    forget(owner_of("shop", system.pk))
     rows = ConnectedStore.objects.standing().filter(system=system).order_by("pk")
     for store in rows.select_for_update(no_key=True, of=("self",)).select_related("business__owner"):
         _end(store, now)
+    enqueue_after_commit(REMOVAL, expires=60.0)
 
 
 def _end(store: ConnectedStore, now: datetime) -> None:
     store.ending_since = now
     store.save(update_fields=["ending_since"])
     close_account(person=User.objects.select_for_update().get(pk=store.business.owner_id), now=now)
-    enqueue_after_commit("stores.tasks.remove_ended_stores", expires=60.0)  # else the scheduler's next one

@@ -47,14 +47,17 @@ WRITTEN: Final = (OrderChangeKind.REFUND, OrderChangeKind.STAFF_NOTE)  # with wo
 def erase(
     *, business: Business, person: Person, by: User | None = None, now: datetime | None = None
 ) -> CustomerErasure:
-    """Raises `Conflict` that names an order which is neither delivered nor cancelled, and `NotFound` if nothing is stored."""
+    """Raises `Conflict` that names an order which is neither delivered nor cancelled and for which the merchant is waited for, and
+    `NotFound` if nothing is stored.
+    """
     found = orders_of(business, person).select_for_update(no_key=True, of=("self",)).order_by("id")
     orders = list(found)
     # Without their products: a connected store may have a review of one that isn't there.
     written = reviews_of(business, person).select_related(None)
     reviews = list(written.select_for_update(no_key=True, of=("self",)).order_by("id"))
     now = now or timezone.now()  # after the locks: what held them has set `updated_at`, too
-    if waiting := next((order for order in orders if order.status in OPEN), None):
+    waiting = next((order for order in orders if order.status in OPEN), None)
+    if waiting and business.capabilities.open_orders_wait:
         raise Conflict(open_reason(waiting))
     if not orders and not reviews:
         raise NotFound("Nothing is stored for this customer.")

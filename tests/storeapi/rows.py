@@ -4,21 +4,12 @@ from typing import Any
 
 from django.test import Client
 
+from tests.endpoints_table import ROWS
 from webhooks.models import Event
 
 MAIN = "/store-api/stores/main"
-PRODUCT: dict[str, Any] = {"name": "Rye bread", "price": 4.5}
-ORDER: dict[str, Any] = {
-    "orderNumber": "1001",
-    "status": "PENDING",
-    "items": [{"productId": "p-1", "name": "Rye bread", "quantity": 2, "price": 4.5}],
-    "subtotal": 9,
-    "amount": 9,
-    "createdAt": "2026-11-20T15:04:05Z",
-}
-REVIEW: dict[str, Any] = {"productId": "p-1", "rating": 5}
-PAGE: dict[str, Any] = {"slug": "about", "title": "About us", "url": "https://shop.example/about"}
-WHOLE = {"products": PRODUCT, "orders": ORDER, "reviews": REVIEW, "pages": PAGE}
+WHOLE = ROWS
+PRODUCT, ORDER, REVIEW, PAGE = WHOLE.values()
 
 
 def put(shop: Client, path: str, version: int = 1, **fields: Any) -> Any:
