@@ -47,6 +47,7 @@ DAILY: Final = {
     "stores.tasks.remove_stray_pictures": (3, 12),
     "stores.tasks.recount_totals": (3, 17),
     "stores.tasks.remove_old_carts": (3, 27),
+    "stores.tasks.remove_old_mentions": (3, 32),
     "accounts.tasks.remove_ended_sign_ins": (3, 37),
     "installations.tasks.remove_old_grants": (3, 47),
     "accounts.tasks.remove_old_security_events": (3, 57),

@@ -9,6 +9,7 @@ from common.db.fields import decrypt
 from common.db.leases import alone
 from common.db.rows import for_each
 from stores import customers
+from stores.connected import mirror
 from stores.models import Order, StoreTotals
 from stores.services import carts, customer_erasure, merchant_mails, order_mails, payments, totals
 from stores.services.catalogue import pictures
@@ -28,6 +29,11 @@ def recount_totals() -> None:
 @shared_task
 def remove_old_carts() -> None:
     carts.remove_old_carts()
+
+
+@shared_task
+def remove_old_mentions() -> None:
+    mirror.remove_old_mentions()
 
 
 @shared_task

@@ -113,6 +113,7 @@ PROBLEMS: Final = (
     DocumentedError("export_pending", 404, "The export has no file yet.", "The export is still being made.", "Read the export until its status is READY."),
     DocumentedError("export_failed", 404, "The export failed.", "The file couldn't be made.", "Request a new export."),
     DocumentedError("method_not_allowed", 405, "Method <method> not allowed", "The endpoint doesn't have this method.", "See `Allow`, or the API reference."),
+    DocumentedError("version_taken", 409, "Version <number> of this row came before, with other content. Send it with a higher version.", "A connected shop sends a row that has changed, under the version that it had.", "Give each change of a row a higher version."),
     DocumentedError("store_read_only", 409, "The orders of this store are changed elsewhere.", "The store is connected (`isConnected`), and its own software doesn't accept changes from apps.", "Ask the merchant to change the order there."),
     DocumentedError("order_status_conflict", 409, "An order that is <status> can't become <status>.", "Orders only move forward, and end with DELIVERED or CANCELLED.", "Read the order, and set a later status."),
     DocumentedError("product_unavailable", 409, "<product> is not available.", "The merchant has switched the product off or archived it.", "Leave it out. `isAvailable` and `status` say so beforehand."),

@@ -14,7 +14,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from accounts.models import ConnectedStore
-from common.errors import Conflict
+from common.errors import Conflict, Unavailable
 from stores.connected.catalogue import write_pages, write_products
 from stores.connected.changes import Change, Totals
 from stores.connected.mirror import KnownRows, digest_of, locked, note_refused
@@ -22,7 +22,7 @@ from stores.connected.sales import write_orders, write_reviews
 from stores.connected.wanted import Wanted
 from stores.enums import Resource
 from stores.models import MirroredRow, MirrorState
-from stores.services.totals import move_totals
+from stores.services.totals import has_currency, move_totals
 
 AT_ONCE: Final = 50  # rows of one transaction: others of the store wait for it
 WRITERS: Final = {
@@ -101,6 +101,10 @@ def _take(
     store: ConnectedStore, rows: Sequence[PushedRow], wanted: Wanted, quiet: bool, now: datetime
 ) -> list[Outcome]:
     state, business = locked(store), store.business
+    if not has_currency(business, business.currency):  # the amounts were read in the one of before
+        raise Unavailable(
+            "The currency of the store has just changed. Try again.", retry_after=1, code="locked"
+        )
     known = KnownRows(business, [key for row in rows for key in _keys(row)], now)
     decided = [_decide(row, known.of(row.resource, row.external_id), wanted) for row in rows]
     changes = {

@@ -178,6 +178,7 @@ def test_updated_since_finds_mirrored_rows(shop: Client, api: Client) -> None:
     assert {each["externalId"] for each in rows} == {"p-1", "p-2"}
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_feed_and_export_have_mirrored_rows(shop: Client, api: Client) -> None:
     put(shop, "products/p-1")
