@@ -199,7 +199,7 @@ def _pressed(request: HttpRequest, system: ShopSystem, made: Callable[[], HttpRe
     response = saved(
         request, form, made, again=lambda first: sent_again(request, reverse(PAGE, args=[system.pk]), first)
     )
-    why = next(iter(form.non_field_errors()), "Press the button again.")
+    why = str(next(iter(form.non_field_errors()), "Press the button again."))
     return response or _back(request, system, why)
 
 
