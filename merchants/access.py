@@ -20,9 +20,9 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from accounts.access import may, require_rank, stores_of, with_roles
-from accounts.capabilities import NAMES
 from accounts.enums import StoreRole
 from accounts.models import Business, User
+from accounts.models.capabilities import NAMES
 from common.db.compiled import Compiled, Param
 from common.db.rows import get_or_not_found
 from common.errors import Conflict, Invalid, NotFound

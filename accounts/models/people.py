@@ -13,8 +13,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.timezone import now
 
-from accounts.capabilities import CONNECTED_STORE, OWN_STORE, Capabilities
 from accounts.enums import Role, StoreRole
+from accounts.models.capabilities import CONNECTED_STORE, OWN_STORE, Capabilities
 from accounts.validators import validate_currency, validate_locale, validate_timezone
 from common import lengths
 from common.contacts import kept_email_key

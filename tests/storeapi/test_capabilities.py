@@ -8,9 +8,9 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from accounts.capabilities import NAMES
 from accounts.enums import StoreRole
 from accounts.models import Business, ConnectedStore
+from accounts.models.capabilities import NAMES
 from extensions.enums import ExtensionType
 from extensions.models import Placement
 from installations.models import Installation
