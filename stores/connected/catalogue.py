@@ -179,17 +179,20 @@ class _Slugs:
                 self._owners.pop(self._rows[change.id].slug, None)
         displaced: dict[UUID, tuple[Change, Any]] = {}
         for change, slug in asked:
-            row, is_named = self._rows[change.id], bool((change.values or {})["slug"])
+            is_named = bool((change.values or {})["slug"])
+            row: Any = self._rows[change.id]
             owner: Any = self._owners.get(slug)
-            if owner is row or (not is_named and self._is_variant(row.slug, slug)):
+            has_it = owner is not None and owner.pk == row.pk
+            if has_it or (not is_named and self._is_variant(row.slug, slug)):
                 continue
             if owner is not None and not is_named:
-                slug, owner = self._free(slug), None
-            if self._owners.get(row.slug) is row:
+                slug = self._free(slug)
+            former: Any = self._owners.get(row.slug)
+            if former is not None and former.pk == row.pk:
                 del self._owners[row.slug]
             row.slug = slug
             self._owners[slug] = row
-            if owner is not None:
+            if owner is not None and is_named:
                 owner.slug = self._free(slug)
                 self._owners[owner.slug] = owner
                 if owner.pk not in before:
