@@ -41,6 +41,7 @@ BENCHMARKS = {
     "portal": "benchmarks.portal.portal",
     "merchant": "benchmarks.merchant.merchant",
     "storefront": "benchmarks.storefront.storefront",
+    "connected": "benchmarks.connected.connected",
     "export-size": "benchmarks.exports.export_size",
     "export-seam": "benchmarks.exports.export_seam",
     "feed-page": "benchmarks.feed.feed_page",

@@ -29,7 +29,7 @@ def open_store(
 ) -> None:
     """Every business has a store from the start; a sandbox store gets sample data."""
     StoreTotals.objects.create(business=business)
-    if business.is_sandbox and with_samples:
+    if business.is_sandbox and with_samples and business.capabilities.samples:
         fill_store(business=business, now=now)
 
 
@@ -41,7 +41,8 @@ def keep_stores_with_open_orders(
     owned = Business.objects.owned_by(user).order_by("pk")
     obstacles = []
     for store in owned.select_for_update() if locking else owned:
-        waiting = 0 if store.is_sandbox else Order.objects.filter(business=store, status__in=OPEN).count()
+        is_kept = store.capabilities.open_orders_wait and not store.is_sandbox
+        waiting = Order.objects.filter(business=store, status__in=OPEN).count() if is_kept else 0
         if waiting:
             title = f"{store.name} has {waiting:,} open order{pluralize(waiting)}"
             advice = "Deliver or cancel each of them first."

@@ -52,10 +52,15 @@ class OrderList(AppApiView):
         page = self.page(query)
         status = query.choice("status", enums.OrderStatus.values)
         after, before = query.moment("createdAfter"), query.moment("createdBefore")
-        since = query.moment("updatedSince")
+        since, external_id = query.moment("updatedSince"), query.text("externalId")
         query.check()
         listing = queries.orders(
-            self.business, status=status, created_after=after, created_before=before, updated_since=since
+            self.business,
+            status=status,
+            created_after=after,
+            created_before=before,
+            updated_since=since,
+            external_id=external_id,
         )
         rows, total = rows_of(listing, page, serializers.ORDER_COLUMNS)
         lines = queries.lines_of([row.id for row in rows])

@@ -126,9 +126,15 @@ class ProductList(ProductView):
         page = self.page(query)
         category, available = query.text("category"), query.flag("isAvailable")
         search, since = query.text("search"), query.moment("updatedSince")
+        external_id = query.text("externalId")
         query.check()
         listing = queries.listed_products(
-            self.business, category=category, is_available=available, search=search, updated_since=since
+            self.business,
+            category=category,
+            is_available=available,
+            search=search,
+            updated_since=since,
+            external_id=external_id,
         )
         payload = partial(serializers.product_payload, currency=self.business.currency)
         return Response(page_of(listing, page, payload, serializers.PRODUCT_COLUMNS))
@@ -167,9 +173,9 @@ class ReviewList(AppApiView):
         """List reviews."""
         query = self.query()
         page = self.page(query)
-        product_id = query.text("productId")
+        product_id, external_id = query.text("productId"), query.text("externalId")
         query.check()
-        listing = queries.reviews(self.business, product_id=product_id)
+        listing = queries.reviews(self.business, product_id=product_id, external_id=external_id)
         return Response(page_of(listing, page, serializers.review_payload, serializers.REVIEW_COLUMNS))
 
 

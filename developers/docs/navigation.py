@@ -29,7 +29,7 @@ class NavigationPart:
 
 # The tasks by what one is about to do. No part has more than nine entries, which is what an eye takes in.
 TASKS: Final = {
-    "Connect": ("oauth", "webhooks", "signatures", "missed-events", "re-consent", "erasure"),
+    "Connect": ("oauth", "webhooks", "signatures", "missed-events", "re-consent", "erasure", "connect-a-shop"),
     "Add to stores": ("hooks", "blocks", "embeds", "admin-pages"),
     "Test and release": ("local-development", "testing-your-app", "go-live", "review-criteria", "releases"),
 }

@@ -18,12 +18,14 @@ CREDENTIALS = {
     "accessToken": "access token",
     "developerToken": "developer token",
     "clientCredentials": "Client ID and secret",
+    "shopKey": "key of a connected shop",
 }
 APP_API = "App API"
 PART_OF = {
     "/app-api": APP_API,
     "/webhooks": APP_API,
     "/developer": "Developer API",
+    "/store-api": "API for connected shops",
     "/oauth": "Accounts and OAuth",
     "/.well-known": "Accounts and OAuth",
     "/auth": "Accounts and OAuth",

@@ -26,6 +26,7 @@ from stores.models import Order, OrderItem, StoreVisits
 from stores.services.catalogue.stock import announce, move_stock
 from stores.services.history import SHOPPER, Actor, change, parts_of
 from stores.services.order_mails import mail_placed
+from stores.services.orders import require_orders_here
 from stores.services.payments import chosen_method, make_payment, open_payment, require_time_for_payment
 from stores.services.pricing import Basket, OrderRequest, PricedBasket, agree, read_basket
 from stores.services.totals import count_order, has_currency
@@ -84,6 +85,7 @@ def place_order(
     can't be waited for.
     """
     forbid_transaction()
+    require_orders_here(business)
     _check(business, request)
     method = chosen_method(business, request.payment_method, offered)
     flow = Flow.start()

@@ -5,6 +5,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.models import Business
 from common.db.rows import get_or_not_found
 from common.errors import Conflict, Invalid
 from stores import signals
@@ -27,14 +28,15 @@ def change_order_status(
 ) -> Order:
     """Set an order's status. `status` is a value of `OrderStatus`. Without `tells_buyer` no mail goes to the buyer.
 
-    The current status changes nothing and sends no event. A transition that `enums.may_move` forbids is a
-    `Conflict`. Cancelling returns the stock. Returns the updated order with its lines.
+    The current status changes nothing and sends no event. A store that keeps its orders elsewhere, and a transition that `enums.may_move`
+    forbids, are a `Conflict`. Cancelling returns the stock. Returns the updated order with its lines.
     """
     now = now or timezone.now()
     order = _lock(order)
     previous, target = order.status, OrderStatus(status)
     if previous == target:
         return order
+    require_orders_here(order.business)
     if not may_move(previous, target):
         raise Conflict(f"An order that is {previous} can't become {target}.", code="order_status_conflict")
     order.status = target
@@ -72,6 +74,12 @@ def record_refund(
 def add_staff_note(*, order: Order, text: str, by: Actor, now: datetime | None = None) -> None:
     """A line of the history that only the merchant reads."""
     record(order, OrderChangeKind.STAFF_NOTE, by=by, now=now or timezone.now(), note=text)
+
+
+def require_orders_here(business: Business) -> None:
+    """Raise `Conflict` for a store that keeps its orders in a shop system."""
+    if not business.capabilities.app_orders:
+        raise Conflict("The orders of this store are changed elsewhere.", code="store_read_only")
 
 
 def _lock(order: Order) -> Order:

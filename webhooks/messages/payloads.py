@@ -21,12 +21,14 @@ from stores.serializers import (
     Amount,
     BusinessId,
     Count,
+    ExternalId,
     OrderId,
     OrderNumber,
     ProductId,
     ProductSerializer,
     ProductSlug,
     ReviewId,
+    of_shop,
     product_payload,
     review_payload,
 )
@@ -44,6 +46,7 @@ class OrderCreated(serializers.Serializer):
     paymentMethod = Text("CASH, CARD, or the id of an app's payment method.", "CARD")
     isGuest = Boolean("Whether the customer ordered without an account.", True)
     createdAt = Moment("When the order was placed.")
+    externalId = ExternalId("o-1001")
 
 
 def order_created(order: Order) -> Data:
@@ -56,6 +59,7 @@ def order_created(order: Order) -> Data:
         "paymentMethod": order.payment_method,
         "isGuest": order.is_guest,
         "createdAt": iso(order.created_at),
+        **of_shop(order),
     }
 
 
@@ -66,6 +70,7 @@ class OrderMoved(serializers.Serializer):
     status = Choice(OrderStatus.choices, "The status now.", "CONFIRMED")
     changedAt = Moment("When it changed.")
     changedFields = StringList("The order's fields that changed.", ["status"])
+    externalId = ExternalId("o-1001")
 
 
 def order_moved(order: Order, previous: str, now: datetime) -> Data:
@@ -77,6 +82,7 @@ def order_moved(order: Order, previous: str, now: datetime) -> Data:
         "status": order.status,
         "changedAt": iso(now),
         "changedFields": ["status"],
+        **of_shop(order),
     }
 
 
@@ -88,6 +94,7 @@ class PaymentEnded(serializers.Serializer):
     paymentMethod = Text("The id of the payment method.", "acme-pay:wallet")
     status = Choice(PaymentStatus.choices, "The payment's status.", "COMPLETED")
     occurredAt = Moment("When it happened.")
+    externalId = ExternalId("o-1001")
 
 
 def payment(made: Payment, now: datetime) -> Data:
@@ -101,6 +108,7 @@ def payment(made: Payment, now: datetime) -> Data:
         "paymentMethod": order.payment_method,
         "status": made.status,
         "occurredAt": iso(now),
+        **of_shop(order),
     }
 
 
@@ -120,17 +128,19 @@ class ProductDeleted(serializers.Serializer):
     id = ProductId()
     slug = ProductSlug()
     deletedAt = Moment("When it was deleted.")
+    externalId = ExternalId("p-1")
 
 
 def product_deleted(product: Product, now: datetime) -> Data:
-    return {"id": str(product.id), "slug": product.slug, "deletedAt": iso(now)}
+    return {"id": str(product.id), "slug": product.slug, "deletedAt": iso(now), **of_shop(product)}
 
 
 class StockCrossed(serializers.Serializer):
     productId = ProductId()
     name = Text("The product's name.", "Espresso beans")
-    stock = Count("How many are left.", 4)
+    stock = Count("How many are left; null where a connected store no longer tracks it.", 4, allow_null=True)
     threshold = Integer("Stock below this counts as low; null when none is set.", 5, allow_null=True)
+    externalId = ExternalId("p-1")
 
 
 def stock_crossed(product: Product) -> Data:
@@ -140,6 +150,7 @@ def stock_crossed(product: Product) -> Data:
         "name": product.name,
         "stock": product.stock,
         "threshold": product.low_stock_threshold,
+        **of_shop(product),
     }
 
 
@@ -151,10 +162,16 @@ class ReviewDeleted(serializers.Serializer):
     id = ReviewId()
     productId = ProductId()
     deletedAt = Moment("When it was deleted.")
+    externalId = ExternalId("r-1")
 
 
 def review_deleted(review: Review, now: datetime) -> Data:
-    return {"id": str(review.id), "productId": str(review.product_id), "deletedAt": iso(now)}
+    return {
+        "id": str(review.id),
+        "productId": str(review.product_id),
+        "deletedAt": iso(now),
+        **of_shop(review),
+    }
 
 
 class DataErasure(serializers.Serializer):

@@ -99,5 +99,6 @@ def give_back(order: Order, *, now: datetime) -> list[Crossing]:
     """Return the order's stock to the products that still exist and are still tracked."""
     taken: dict[UUID, int] = {}
     for item in order.items.filter(from_stock=True):
+        assert item.product_id  # it was in stock
         taken[item.product_id] = taken.get(item.product_id, 0) + item.quantity
     return move_stock(find_products(order.business, taken, locked=True), taken, now=now)

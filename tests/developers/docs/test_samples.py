@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from accounts.services import shops
 from appapi import middleware
 from developers.docs import reference
 from developers.docs.openapi import document as openapi
@@ -18,6 +19,7 @@ from developers.docs.reference import ApiOperation
 from installations import services
 from marketplace.enums import ReleaseState
 from marketplace.models import App
+from stores.connected.stores import open_store
 from tests import factories
 from tests.contract import cast as casts
 from tests.contract.cast import Cast
@@ -25,6 +27,7 @@ from tests.installations.oauth_client import VERIFIER
 from tests.receivers import Receiver
 from webhooks.engine import listeners
 
+SHOPS = "API for connected shops"
 SERVICE = "http://testserver"  # BASE_URL of the tests
 
 
@@ -87,6 +90,8 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
         else cast.tested_app,
         "checkId": cast.check,
         "number": "1",
+        "store": "main",
+        "id": "p-1",
     }
     if "{listenerId}" in endpoint.path:
         app = App.objects.get(pk=cast.app)
@@ -107,6 +112,13 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
         found[name] = pool[0]
     assert own or "appId" not in PARAMETER.findall(endpoint.path)
     return found
+
+
+def key_of_shop(endpoint: ApiOperation) -> str:
+    """Of a connection of its own, whose store `main` may be changed and ended."""
+    made = shops.connect(name=f"Shop for {endpoint.id}")
+    open_store(system=made.system, external_id="main", values={"name": endpoint.id, "currency": "USD"})
+    return made.key
 
 
 def bodies_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
@@ -157,6 +169,8 @@ def filled_in(text: str, endpoint: ApiOperation, cast: Cast, url: str) -> str:
         CLIENT_ID: cast.client_id,
         CLIENT_SECRET: cast.client_secret,
     }
+    if endpoint.part == SHOPS:
+        credentials[TOKENS[openapi.SHOP_KEY]] = key_of_shop(endpoint)
     for placeholder, value in (credentials | bodies_for(endpoint, cast)).items():
         text = text.replace(placeholder, value)
     assert "YOUR_" not in text
