@@ -29,7 +29,7 @@ from common.rest.fields import (
 )
 from common.times import instant_of
 from storeapi.views.base import SHOP_ID
-from stores.connected.rows import Outcome, Result
+from stores.connected.rows import Result
 from stores.connected.snapshot import MOST_ROWS
 from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus, ProductStatus, Resource
 
@@ -423,16 +423,3 @@ class DifferencesSerializer(serializers.Serializer):
     ahead = StringList("Here is a higher version: send it with force, if the shop's counts.", [])
     unknown = StringList("Here, but not in the shop.", ["p-4"])
     deleted = Integer("How many of those were deleted now.", 1)
-
-
-def outcome_payload(outcome: Outcome, quote: str) -> dict[str, Any]:
-    """Of one without an error. `quote` is the one that came with it."""
-    assert outcome.result
-    found: dict[str, Any] = {
-        "resource": outcome.row.resource.value,
-        "id": outcome.row_id and str(outcome.row_id),
-        "externalId": outcome.row.external_id,
-        "result": outcome.result.value,
-        "events": outcome.events,
-    }
-    return found | {"quote": "ignored"} if quote else found

@@ -29,6 +29,19 @@ BESIDE: Final = ("version", "force")
 LONGEST_ECHO: Final = 100  # characters of what a refused row called itself
 
 
+def _payload(outcome: Outcome, quote: str) -> dict[str, Any]:
+    """Of one without an error. `quote` is the one that came with it."""
+    assert outcome.result
+    found: dict[str, Any] = {
+        "resource": outcome.row.resource.value,
+        "id": outcome.row_id and str(outcome.row_id),
+        "externalId": outcome.row.external_id,
+        "result": outcome.result.value,
+        "events": outcome.events,
+    }
+    return found | {"quote": "ignored"} if quote else found
+
+
 class RowView(StoreView):
     """One row, below its resource."""
 
@@ -82,7 +95,7 @@ class RowView(StoreView):
         (outcome,) = take(store=self.store, rows=[row], wanted=wanted_of(self.business))
         if outcome.error:
             raise outcome.error
-        return Response(bodies.outcome_payload(outcome, quote))
+        return Response(_payload(outcome, quote))
 
     def delete_row(self) -> Response:
         query = self.query()
@@ -215,7 +228,7 @@ def _result(outcome: Outcome, quote: str) -> dict[str, Any]:
         return _refused(
             {"resource": outcome.row.resource.value, "id": outcome.row.external_id}, outcome.error
         )
-    return bodies.outcome_payload(outcome, quote)
+    return _payload(outcome, quote)
 
 
 def _refused(given: Any, error: Exception) -> dict[str, Any]:
