@@ -125,7 +125,7 @@ class Run:
             site=site,
             faults=faults,
             memory=memory,
-            shop=load.shop and load.shop.mirrored,
+            shop=load.shop.mirrored if load.shop else None,
             judged_from=faults.upgraded_at,
         )
 
