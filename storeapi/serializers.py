@@ -145,6 +145,6 @@ class AskedApp(ApiSerializer):
 
 class ErasureSerializer(ApiSerializer):
     requestedAt = Moment("When it was asked for.")
-    apps = serializers.ListSerializer(
+    apps: Any = serializers.ListSerializer(
         child=AskedApp(), help_text="The apps that could read something of the customer."
     )

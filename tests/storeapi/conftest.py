@@ -8,7 +8,7 @@ from accounts.services import shops
 from installations.models import Installation
 from stores.connected.stores import open_store
 from tests import factories
-from tests.clients import client_of
+from tests.clients import client_of, shop_client
 
 
 @pytest.fixture
@@ -27,10 +27,6 @@ def store(connected: shops.Connected) -> ConnectedStore:
     """Its store `main`, in USD."""
     values = {"name": "Northwind Main", "currency": "USD"}
     return open_store(system=connected.system, external_id="main", values=values)
-
-
-def shop_client(connected: shops.Connected) -> Client:
-    return Client(headers={"authorization": f"Bearer {connected.key}"})
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import ConnectedStore
 from accounts.services import shops
 from stores.models import MirrorState, Product
-from tests.storeapi.conftest import shop_client
+from tests.clients import shop_client
 from tests.storeapi.rows import MAIN, WHOLE, batched, post, published, put, refusal
 from tests.threads import at_once
 from webhooks.models import Event

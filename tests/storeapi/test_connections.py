@@ -21,9 +21,9 @@ from storeapi.health import SILENT_AFTER
 from stores.models import MirrorState, Product
 from stores.services.customer_erasure import remove_ended_stores
 from tests import factories
+from tests.clients import shop_client
 from tests.config.scraping import value
 from tests.factories import PASSWORD
-from tests.storeapi.conftest import shop_client
 from webhooks.models import Erasure
 
 pytestmark = pytest.mark.django_db

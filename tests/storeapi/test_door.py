@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.models import ConnectedStore, ShopKey
 from accounts.services import shops
 from common.rest.bodies import MAX_BODY
-from tests.storeapi.conftest import shop_client
+from tests.clients import shop_client
 
 pytestmark = pytest.mark.django_db
 

@@ -17,11 +17,11 @@ from installations.models import Installation
 from stores.models import CustomerErasure, Order
 from stores.services.customer_erasure import SWEPT_AFTER, sweep
 from tests import factories
+from tests.clients import shop_client
 from tests.everything_stored import columns, files
 from tests.merchants.erasing import look_for_copies
 from tests.merchants.pages import installed, listed_app
 from tests.receivers import Receiver
-from tests.storeapi.conftest import shop_client
 from tests.storeapi.rows import MAIN, ORDER, post, put, result
 from tests.webhooks import helpers
 from tests.webhooks.helpers import drain

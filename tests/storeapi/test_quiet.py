@@ -15,9 +15,8 @@ from stores.models import MerchantNews, Order, Payment, Product
 from stores.services.payments import expire_payments
 from stores.tasks import mail_merchants, send_waiting_mails
 from tests import factories
-from tests.clients import client_of
+from tests.clients import client_of, shop_client
 from tests.merchants.pages import installed, listed_app
-from tests.storeapi.conftest import shop_client
 from tests.storeapi.people import person_in
 from tests.storeapi.rows import MAIN, put, result
 from webhooks.models import Event

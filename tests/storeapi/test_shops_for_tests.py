@@ -19,12 +19,11 @@ from installations.services.approval import follow_all
 from marketplace.models import App, AppTotals
 from stores.models import Payment
 from tests import factories
-from tests.clients import api_of
+from tests.clients import api_of, shop_client
 from tests.installations.oauth_client import SECRET, code_for, exchange
 from tests.merchants.pages import listed_app
 from tests.pages import signed_in, words_of
 from tests.receivers import Receiver
-from tests.storeapi.conftest import shop_client
 from tests.storeapi.people import person_in
 from tests.storeapi.rows import MAIN, post, put
 from tests.webhooks.helpers import drain

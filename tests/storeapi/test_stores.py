@@ -21,10 +21,9 @@ from stores.connected.stores import hold
 from stores.models import Order, Product, StoreTotals
 from stores.services.customer_erasure import remove_ended_stores
 from tests import factories
-from tests.clients import client_of
+from tests.clients import client_of, shop_client
 from tests.deliveries import UNAVAILABLE, delivery
 from tests.state import unchanged
-from tests.storeapi.conftest import shop_client
 from tests.threads import at_once
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus

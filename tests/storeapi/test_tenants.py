@@ -15,9 +15,9 @@ from common.web import limits
 from stores.connected.stores import disconnect
 from stores.models import MirroredRow, MirrorState, Order, Product, Review, SitePage
 from tests import factories
+from tests.clients import shop_client
 from tests.endpoints_table import OF_SHOPS, ROWS, STORE, Endpoint
 from tests.state import rows_of
-from tests.storeapi.conftest import shop_client
 
 pytestmark = pytest.mark.django_db
 
