@@ -21,11 +21,13 @@ CREDENTIALS = {
     "shopKey": "key of a connected shop",
 }
 APP_API = "App API"
+SHOP_API = "API for connected shops"
+DEVELOPER_API = "Developer API"
 PART_OF = {
     "/app-api": APP_API,
     "/webhooks": APP_API,
-    "/developer": "Developer API",
-    "/store-api": "API for connected shops",
+    "/developer": DEVELOPER_API,
+    "/store-api": SHOP_API,
     "/oauth": "Accounts and OAuth",
     "/.well-known": "Accounts and OAuth",
     "/auth": "Accounts and OAuth",

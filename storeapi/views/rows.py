@@ -134,7 +134,7 @@ class ProductRow(RowView):
         """Push a product."""
         return self.put_row(request)
 
-    @extend_schema("deleteProductRow", responses=bodies.OutcomeSerializer)
+    @extend_schema("deleteProductRow", responses={200: bodies.OutcomeSerializer})
     def delete(self, request: Request, **kwargs: str) -> Response:
         """Delete a product. Its reviews stay."""
         return self.delete_row()
@@ -159,7 +159,7 @@ class ReviewRow(RowView):
         """Push a review."""
         return self.put_row(request)
 
-    @extend_schema("deleteReviewRow", responses=bodies.OutcomeSerializer)
+    @extend_schema("deleteReviewRow", responses={200: bodies.OutcomeSerializer})
     def delete(self, request: Request, **kwargs: str) -> Response:
         """Delete a review."""
         return self.delete_row()
@@ -173,7 +173,7 @@ class PageRow(RowView):
         """Push a page."""
         return self.put_row(request)
 
-    @extend_schema("deletePageRow", responses=bodies.OutcomeSerializer)
+    @extend_schema("deletePageRow", responses={200: bodies.OutcomeSerializer})
     def delete(self, request: Request, **kwargs: str) -> Response:
         """Delete a page."""
         return self.delete_row()

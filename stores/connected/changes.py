@@ -22,7 +22,7 @@ class Event:
     sender: type[Model]
     about: dict[str, Any]
 
-    def send(self) -> None:
+    def publish(self) -> None:
         self.signal.send(sender=self.sender, **self.about)
 
 

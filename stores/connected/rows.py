@@ -216,10 +216,10 @@ def _outcome(
     events: list[str] = []
     if change and not quiet:
         for event in change.events:
-            event.send()
+            event.publish()
             events += event.names
         for event in change.others:
-            event.send()
+            event.publish()
     return Outcome(row=row, result=result, row_id=kept.row_id, events=events)
 
 

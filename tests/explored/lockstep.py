@@ -76,7 +76,9 @@ class Seat:
         self.request = ""  # what the schedule has others do before it goes on
         self.failed: BaseException | None = None
         self.away_at = -inf  # when it last came back from a stop
-        self.troubled_at = -inf  # when the database last failed it while it had work, in time that it didn't stand still
+        self.troubled_at = (
+            -inf
+        )  # when the database last failed it while it had work, in time that it didn't stand still
         self.is_holding = self.is_stuck = self.is_stopped = self.is_killed = False
         self.session = 0  # PostgreSQL's number of it
         self.clock_ahead = 0.0
