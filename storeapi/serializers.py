@@ -125,8 +125,8 @@ ERASURE_STATES: Final = {
 class EraseBody(ApiSerializer):
     """Exactly one of the two."""
 
-    email = OrDefault("The customer's e-mail address.", "kim@example.com")
-    phone = OrDefault("The customer's phone number.", None)
+    email = OrDefault("The customer's e-mail address.", "kim@example.com", max_length=lengths.EMAIL)
+    phone = OrDefault("The customer's phone number.", None, max_length=lengths.PHONE)
 
 
 class RequestedErasure(ApiSerializer):
