@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 from typing import Any, Final, cast
 
 from django.conf import settings
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.models import EXTERNAL_ID
@@ -336,6 +337,14 @@ class Batch(Whole):
     )
 
 
+@extend_schema_field(
+    {
+        "type": "array",
+        "items": {"type": ["string", "integer"], "maxLength": EXTERNAL_ID},
+        "minItems": 2,
+        "maxItems": 2,
+    }
+)
 class SnapshotRow(serializers.Field):
     """`[id, version]`."""
 

@@ -579,7 +579,7 @@ export interface ProductDeleted {
 export interface ProductLowStock {
   productId: string;
   name: string;
-  stock: number | null;
+  stock: number;
   threshold: number | null;
   externalId?: string;
 }
@@ -587,7 +587,7 @@ export interface ProductLowStock {
 export interface ProductOutOfStock {
   productId: string;
   name: string;
-  stock: number | null;
+  stock: number;
   threshold: number | null;
   externalId?: string;
 }

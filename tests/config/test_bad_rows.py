@@ -65,6 +65,7 @@ WITHOUT_ROWS = {
     "installations.tasks.remove_old_grants",
     "stores.tasks.complete_keys_of_customers",
     "stores.tasks.remove_old_carts",
+    "stores.tasks.remove_old_mentions",
     "webhooks.tasks.audit_tables",
     "webhooks.tasks.dispatch",
     "webhooks.tasks.remove_old_deliveries",

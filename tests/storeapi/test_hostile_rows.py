@@ -2,7 +2,9 @@
 
 import json
 import tracemalloc
+from collections.abc import Callable
 from datetime import timedelta
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -10,12 +12,19 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django.utils.html import escape
 
-from accounts.models import Business, ConnectedStore
+from accounts.enums import StoreRole
+from accounts.models import Business, ConnectedStore, User
+from accounts.services import shops
 from common.times import iso
 from storeapi import rows
 from stores.connected import mirror
-from stores.models import MirroredRow, Product
+from stores.models import MirroredRow, Product, SitePage
+from tests.factories import PASSWORD
+from tests.pages import signed_in, text_of
+from tests.state import rows_read
+from tests.storeapi.people import person_in
 from tests.storeapi.rows import MAIN, WHOLE, batched, post, put
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("store", "reader")]
@@ -38,6 +47,29 @@ def test_markup_of_rows_is_text_for_apps_and_on_no_page_of_ours(
     for path in ("", "pages/about/", "products/about/"):
         page = client.get(f"/store/{store.business.slug}/{path}", headers={"host": host})
         assert (page.status_code, SCRIPT in page.content.decode()) == (404, False)
+
+
+@pytest.mark.parametrize("where", ["pages", "editor", "search", "operators"])
+def test_markup_of_rows_is_escaped_on_pages(
+    shop: Client, store: ConnectedStore, connected: shops.Connected, where: str
+) -> None:
+    """Of the store's people, who see its pages, and of operators, who see what was refused."""
+    put(shop, "pages/p", slug=f"s-{SCRIPT}", title=SCRIPT, content=SCRIPT)
+    post(shop, "rows", rows=[batched("products", SCRIPT, **{SCRIPT: 1})])
+    page = {
+        "pages": "/merchant/pages/",
+        "editor": f"/merchant/pages/{SitePage.objects.get().pk}/edit/",
+        "search": "/search/?q=script",
+        "operators": f"/admin/accounts/shopsystem/{connected.system.pk}/change/",
+    }[where]
+    people = signed_in(
+        User.objects.create_superuser("ada@example.com", PASSWORD)
+        if where == "operators"
+        else person_in(store.business, StoreRole.OWNER)
+    )
+    shown = text_of(people.get(page), 200)
+    assert escape(SCRIPT) in shown
+    assert SCRIPT not in shown
 
 
 def test_500_rows_of_the_longest_texts(shop: Client) -> None:
@@ -73,6 +105,50 @@ def test_ids_that_never_get_a_row_fill_no_table(shop: Client, store: ConnectedSt
     assert len(captured) > 200_000 / 5_000
     assert MirroredRow.objects.filter(version=None).count() == 500
     assert api.get("/app-api/products").json()["total"] == 0
+
+
+@pytest.mark.long
+@pytest.mark.postgres
+def test_ids_that_never_get_a_row_slow_nothing_down(shop: Client, store: ConnectedStore, api: Client) -> None:
+    """With 200,000 of them no call reads more rows, and a comparison with all of them takes little more than reading them once."""
+    calls: dict[str, Callable[[], Any]] = {
+        "list": lambda: api.get("/app-api/products"),
+        "filter": lambda: api.get("/app-api/products?externalId=m-7"),
+        "wanted": lambda: shop.get(f"{MAIN}/wanted"),
+        "row": lambda: put(shop, "products/n", 2),
+        "mentions": lambda: put(shop, "reviews/r", productId="of-a-review"),
+        "interval": lambda: post(
+            shop, "snapshot", resource="products", after="ma", until="z", rows=[["n", 2]]
+        ),
+    }
+    put(shop, "products/n", 1)
+    for call in calls.values():
+        assert call().status_code == 200
+    with connection.cursor() as cursor:
+        cursor.execute(MENTIONS, [store.pk, timezone.now()])
+        cursor.execute("ANALYZE stores_mirroredrow")
+    read = {name: rows_read(call).get("stores_mirroredrow", 0) for name, call in calls.items()}
+    assert max(read.values()) <= 10, read
+
+    whole = {"resource": "products", "rows": [["n", 2]]}
+    found = post(shop, "snapshot", **whole).json()
+    assert not any(found.values()), found
+    assert seconds(lambda: post(shop, "snapshot", **whole)) < 10 * seconds(read_all)
+
+
+def read_all() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(digest), count(version) FROM stores_mirroredrow")
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The least of three times."""
+    times = []
+    for _ in range(3):
+        begun = perf_counter()
+        work()
+        times.append(perf_counter() - begun)
+    return min(times)
 
 
 @pytest.mark.parametrize("currency", ["USD", "JPY", "KWD"])

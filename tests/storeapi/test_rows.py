@@ -313,6 +313,7 @@ def test_orders_and_reviews_that_nobody_reads_are_unwanted(shop: Client, reader:
     assert put(shop, "products/p-1").json()["result"] == "created"
     assert not Order.objects.exists()
     assert not Review.objects.exists()
+    assert [(each.resource, each.external_id) for each in MirroredRow.objects.all()] == [("products", "p-1")]
     assert shop.get(f"{MAIN}/orders/o-1").status_code == 404
     reader.granted_scopes = ["read_orders", "read_reviews"]
     reader.save(update_fields=["granted_scopes"])

@@ -28,10 +28,14 @@ OPENS = "PUT store-api/stores/<store>"
 
 @dataclass
 class World:
-    """Northwind has the stores `main` and `second`, Contoso `main` and `other`, each with a row of each resource."""
+    """Northwind has the stores `main` and `second`, Contoso `main` and `other`, each with a row of each resource.
+
+    Contoso is for tests, so that its clocks can be moved, and has erased a customer of `main`.
+    """
 
     northwind: shops.Connected
     contoso: shops.Connected
+    erasure: str = ""
 
     def of(self, connected: shops.Connected) -> Any:
         """All rows of a connection's stores."""
@@ -49,7 +53,7 @@ def _business(row: dict[str, Any]) -> Any:
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr("storeapi.middleware.STRANGERS_A_MINUTE", 10**6)
-    found = World(shops.connect(name="Northwind"), shops.connect(name="Contoso"))
+    found = World(shops.connect(name="Northwind"), shops.connect(name="Contoso", is_test=True))
     app = factories.app(factories.developer("dana@example.com"))
     factories.approve(app)
     for connected, stores in ((found.northwind, ("main", "second")), (found.contoso, ("main", "other"))):
@@ -61,6 +65,9 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
             )
             for resource, row in ROWS.items():
                 put(shop, f"{STORES}/{store}/{resource}/p-1", row | {"version": 3}, 200)
+    path = f"{STORES}/main/customers/erase"
+    erased = shop_client(found.contoso).post(path, {"email": "kim@example.com"}, "application/json")
+    found.erasure = erased.json()["erasureId"]
     return found
 
 
@@ -69,8 +76,8 @@ def put(shop: Client, path: str, body: Any, status: int) -> None:
     assert answer.status_code == status, answer.content
 
 
-def call(shop: Client, endpoint: Endpoint, store: str) -> Any:
-    path = endpoint.path({"store": store, "id": "p-1"})
+def call(world: World, shop: Client, endpoint: Endpoint, store: str) -> Any:
+    path = endpoint.path({"store": store, "id": "p-1", "erasure_id": world.erasure})
     query = "?version=9" if endpoint.method == "DELETE" and "id" in endpoint.parameters else ""
     return shop.generic(
         endpoint.method,
@@ -86,14 +93,14 @@ def test_key_changes_and_reads_its_own_connection_alone(world: World, endpoint: 
     """Contoso's key, at a store that Northwind alone has, and at one of the same name."""
     shop = shop_client(world.contoso)
     before = world.of(world.northwind)
-    answer = call(shop, endpoint, store)
+    answer = call(world, shop, endpoint, store)
     assert world.of(world.northwind) == before
     for pk in ConnectedStore.objects.filter(system=world.northwind.system).values_list("pk", flat=True):
         assert str(pk) not in answer.content.decode()
     if store == "main" or "store" not in endpoint.parameters or str(endpoint) == OPENS:
         assert answer.status_code < 300, answer.content
     else:
-        nowhere = call(shop, endpoint, "nowhere")
+        nowhere = call(world, shop, endpoint, "nowhere")
         assert (answer.status_code, answer.content) == (404, nowhere.content)
         assert answer["X-Error-Code"] == nowhere["X-Error-Code"] == "not_found"
 
@@ -116,7 +123,7 @@ def test_without_a_good_key_nothing_is_read_or_changed(world: World, endpoint: E
             shop.force_login(factories.merchant("mira@example.com"))
     before = rows_of(*KEPT)
     for store in ("main", "second", "nowhere"):
-        answer = call(shop, endpoint, store)
+        answer = call(world, shop, endpoint, store)
         assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
     assert rows_of(*KEPT) == before
 

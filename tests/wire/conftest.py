@@ -53,8 +53,8 @@ def places(app: App, sandbox: Business, installation: Installation) -> dict[str,
 
 @pytest.fixture
 def connected(db: None) -> shops.Connected:
-    """A connection with a store `main`."""
-    made = shops.connect(name="Northwind")
+    """A connection with a store `main`. It is for tests, so that the clock can be moved."""
+    made = shops.connect(name="Northwind", is_test=True)
     open_store(system=made.system, external_id="main", values={"name": "Northwind Main", "currency": "USD"})
     return made
 

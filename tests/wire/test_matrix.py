@@ -82,7 +82,7 @@ def fill(body: bytes, places: dict[str, str]) -> bytes:
 
 
 # Manifests, and the rows of a shop: a misspelt field would go unnoticed there.
-REFUSE_UNKNOWN = ("/manifest", "/<id>")
+REFUSE_UNKNOWN = ("/manifest", "/<id>", "/rows", "/snapshot")
 READS_BODY = [endpoint for endpoint in WITH_BODY if endpoint.body]
 
 

@@ -138,9 +138,17 @@ def product_deleted(product: Product, now: datetime) -> Data:
 class StockCrossed(serializers.Serializer):
     productId = ProductId()
     name = Text("The product's name.", "Espresso beans")
-    stock = Count("How many are left; null where a connected store no longer tracks it.", 4, allow_null=True)
+    stock = Count("How many are left.", 4)
     threshold = Integer("Stock below this counts as low; null when none is set.", 5, allow_null=True)
     externalId = ExternalId("p-1")
+
+
+class BackInStock(StockCrossed):
+    """What isn't tracked is more than any number, so that this event alone can follow."""
+
+    def get_fields(self) -> Any:
+        about = "How many are left; null where a connected store no longer tracks it."
+        return super().get_fields() | {"stock": Count(about, 4, allow_null=True)}
 
 
 def stock_crossed(product: Product) -> Data:

@@ -570,7 +570,7 @@ class ProductDeleted(TypedDict):
 class ProductLowStock(TypedDict):
     productId: str
     name: str
-    stock: int | None
+    stock: int
     threshold: int | None
     externalId: NotRequired[str]
 
@@ -578,7 +578,7 @@ class ProductLowStock(TypedDict):
 class ProductOutOfStock(TypedDict):
     productId: str
     name: str
-    stock: int | None
+    stock: int
     threshold: int | None
     externalId: NotRequired[str]
 

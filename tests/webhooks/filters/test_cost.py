@@ -12,6 +12,7 @@ from django.utils import timezone
 from accounts.models import Business
 from installations.models import Installation
 from tests import factories
+from tests.state import rows_read
 from tests.webhooks import helpers
 from webhooks.enums import HeldReason
 from webhooks.models import Delivery, Event, Webhook
@@ -30,26 +31,6 @@ def statements(work: Callable[[], object]) -> list[str]:
     with CaptureQueriesContext(connection) as captured:
         work()
     return [query["sql"].split()[0] for query in captured if "SAVEPOINT" not in query["sql"]]
-
-
-def rows_read(work: Callable[[], object]) -> dict[str, int]:
-    """By table: the rows that scans and indexes gave, in this transaction."""
-
-    def until_now() -> dict[str, int]:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT relname, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables"
-            )
-            return dict(cursor.fetchall())
-
-    before = until_now()
-    work()
-    after = until_now()
-    return {
-        table: number - before.get(table, 0)
-        for table, number in after.items()
-        if number > before.get(table, 0)
-    }
 
 
 @pytest.fixture
