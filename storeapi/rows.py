@@ -27,6 +27,7 @@ from common.rest.fields import (
     OptionalAmount,
     OptionalText,
     StringList,
+    example_of,
 )
 from common.times import instant_of
 from storeapi.views.base import SHOP_ID
@@ -333,6 +334,7 @@ class Batch(Whole):
         child=serializers.JSONField(),
         min_length=1,
         max_length=500,
+        initial=[example_of(BatchedRow())],
         help_text="Each for itself, in their order.",
     )
 
@@ -370,7 +372,10 @@ class SnapshotBody(Whole):
     )
     until = ShopId("Where it ends, with this id; none: at the last.", "p-9", default=None, allow_null=True)
     rows: Any = serializers.ListField(
-        child=SnapshotRow(), max_length=MOST_ROWS, help_text="All of the interval: [id, version], by id."
+        child=SnapshotRow(),
+        max_length=MOST_ROWS,
+        initial=[["p-2", 7]],
+        help_text="All of the interval: [id, version], by id.",
     )
     delete = OptionalBoolean("Delete what the shop has not.", False, default=False)
     takenAt = Rfc3339(
@@ -414,6 +419,7 @@ class OutcomeSerializer(serializers.Serializer):
 class OutcomesSerializer(serializers.Serializer):
     results = serializers.ListField(
         child=serializers.JSONField(),
+        initial=[example_of(OutcomeSerializer())],
         help_text="One for each row, in their order; of a refused one with its error.",
     )
 
