@@ -339,14 +339,7 @@ class Batch(Whole):
     )
 
 
-@extend_schema_field(
-    {
-        "type": "array",
-        "items": {"type": ["string", "integer"], "maxLength": EXTERNAL_ID},
-        "minItems": 2,
-        "maxItems": 2,
-    }
-)
+@extend_schema_field({"type": "array", "items": {"type": ["string", "integer"], "maxLength": EXTERNAL_ID}})
 class SnapshotRow(serializers.Field):
     """`[id, version]`."""
 

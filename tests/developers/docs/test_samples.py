@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from accounts.models import ConnectedStore
 from accounts.services import shops
 from appapi import middleware
 from developers.docs import reference
@@ -19,7 +20,9 @@ from developers.docs.reference import ApiOperation
 from installations import services
 from marketplace.enums import ReleaseState
 from marketplace.models import App
+from stores.connected.erasure import erase_customer
 from stores.connected.stores import open_store
+from stores.customers import Person
 from tests import factories
 from tests.contract import cast as casts
 from tests.contract.cast import Cast
@@ -106,6 +109,10 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
         found["memberId"] = casts.member_of(cast)
     if "{storeId}" in endpoint.path:
         found["storeId"] = casts.store_for_tests(cast.tested_app)
+    if "{erasureId}" in endpoint.path:
+        store = ConnectedStore.objects.get(system__name=f"Shop for {endpoint.id}")
+        person = Person.of(email="kim@example.com", phone="", store=store.business)
+        found["erasureId"] = str(erase_customer(store=store, person=person).pk)
     spare = {"deleteWebhook": ("webhookId", cast.spare_webhooks), "deleteApp": ("appId", cast.spare_apps)}
     if endpoint.id in spare:
         name, pool = spare[endpoint.id]
@@ -115,8 +122,8 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
 
 
 def key_of_shop(endpoint: ApiOperation) -> str:
-    """Of a connection of its own, whose store `main` may be changed and ended."""
-    made = shops.connect(name=f"Shop for {endpoint.id}")
+    """Of a connection of its own for tests, whose store `main` may be changed and ended, and its clock moved."""
+    made = shops.connect(name=f"Shop for {endpoint.id}", is_test=True)
     open_store(system=made.system, external_id="main", values={"name": endpoint.id, "currency": "USD"})
     return made.key
 
@@ -156,6 +163,7 @@ def bodies_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
 
 def filled_in(text: str, endpoint: ApiOperation, cast: Cast, url: str) -> str:
     """The sample with a reader's own address, credentials and ids."""
+    key = key_of_shop(endpoint) if endpoint.part == SHOPS else ""
     ids = ids_for(endpoint, cast)
     parameters = endpoint.operation["parameters"]
     given = {each["name"]: each["schema"]["examples"][0] for each in parameters if each["in"] == "path"}
@@ -170,7 +178,7 @@ def filled_in(text: str, endpoint: ApiOperation, cast: Cast, url: str) -> str:
         CLIENT_SECRET: cast.client_secret,
     }
     if endpoint.part == SHOPS:
-        credentials[TOKENS[openapi.SHOP_KEY]] = key_of_shop(endpoint)
+        credentials[TOKENS[openapi.SHOP_KEY]] = key
     for placeholder, value in (credentials | bodies_for(endpoint, cast)).items():
         text = text.replace(placeholder, value)
     assert "YOUR_" not in text
