@@ -96,5 +96,5 @@ def _publish(business: Business) -> Published:
     backend = connection.connection.info.backend_pid
     began, cpu = time.perf_counter(), cpu_with(backend)
     with connection.execute_wrapper(counted), transaction.atomic():
-        publish(business=business, event_type=shops.EVENT_TYPE, data=shops.DATA)
+        publish(business_id=business.pk, event_type=shops.EVENT_TYPE, data=shops.DATA)
     return time.perf_counter() - began, statements, cpu_with(backend) - cpu

@@ -127,7 +127,7 @@ def dropped(webhooks: list[Webhook], a_day: int, begin: datetime) -> Iterator[Ro
 
     def event() -> None:
         business = webhooks[0].installation.business
-        publish(business=business, event_type=shops.EVENT_TYPE, data=orjson.loads(shops.message_data()))
+        publish(business_id=business.pk, event_type=shops.EVENT_TYPE, data=orjson.loads(shops.message_data()))
 
     planning.as_usual()  # as in a worker's session
     before = partitions.existing(Delivery)

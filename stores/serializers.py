@@ -1,7 +1,7 @@
 """The store's objects in the app API and in event payloads (contract, section 4).
 
 Lists and events are too frequent for DRF's serializers, which cost several times as much per row. There a `…_payload`
-builds the object from a model instance or a named row with the columns named here, and the serializer above it only
+builds the object from a record, or in lists from a named row with the columns named here, and the serializer above it only
 describes the result. Neither queries the database. Missing values are null. In a row, times may be the text of the API.
 """
 
@@ -34,7 +34,7 @@ from stores import enums
 from stores.addresses import store_url
 from stores.dashboard import MAX_DAYS
 from stores.hookpoints import PaymentMethod
-from stores.models import Order
+from stores.records import OrderRecord
 
 NEUTRAL_PICTURE = f"{settings.STATIC_URL}images/product.svg"
 
@@ -77,7 +77,7 @@ class Amount(Number):
 
 
 class Row(Protocol):
-    """A model instance or a named row: whatever has the columns as attributes."""
+    """A record or a named row: whatever has the columns as attributes."""
 
     def __getattribute__(self, name: str, /) -> Any: ...
 
@@ -191,13 +191,12 @@ class OrderSerializer(serializers.Serializer):
     )
 
 
-def order_payload(order: Order) -> dict[str, Any]:
-    """An order with its lines and payment, which `queries.whole_orders` brings along."""
-    return _order(order, order.lines, getattr(order, "payment", None))
+def order_payload(order: OrderRecord) -> dict[str, Any]:
+    return _order(order, order.lines, order.payment)
 
 
 def order_row_payload(row: Any, lines: Iterable[Row]) -> dict[str, Any]:
-    """The same for a row that begins with `ORDER_COLUMNS`, with what `queries.lines_of` found for it."""
+    """The same of a row that begins with `ORDER_COLUMNS`, with what `queries.lines_of` found for it."""
     payment = _PaymentRow(*row[: len(_PaymentRow._fields)])
     return _order(row, lines, payment if payment.status else None)
 

@@ -22,6 +22,7 @@ from installations.models import Installation
 from stores import enums, queries, serializers
 from stores.hookpoints import ask_payment_methods
 from stores.models import Order
+from stores.records import OrderRecord
 from stores.services.checkout import place_order
 from stores.services.history import Actor
 from stores.services.orders import change_order_status
@@ -92,9 +93,9 @@ class OrderList(AppApiView):
             business=self.business,
             request=order_request(body),
             by=_actor(self.installation),
-            on_saved=lambda order: self.keep(_created(order)),
+            on_saved=lambda order: self.keep(_answer(order, 201)),
         )
-        return _created(placed)
+        return _answer(placed, 201)
 
 
 class OrderDetail(OrderView):
@@ -103,7 +104,7 @@ class OrderDetail(OrderView):
     @extend_schema("getOrder", responses=serializers.OrderSerializer)
     def get(self, request: Request, order_id: str) -> Response:
         """Get an order."""
-        return Response(serializers.order_payload(queries.order_by_id(self.business, order_id)))
+        return _answer(queries.order_by_id(self.business, order_id))
 
 
 class OrderStatusView(OrderView):
@@ -125,11 +126,7 @@ class OrderStatusView(OrderView):
         """
         status = self.read(StatusBody)["status"]
         order = queries.order_by_id(self.business, order_id)
-        return Response(
-            serializers.order_payload(
-                change_order_status(order=order, status=status, by=_actor(self.installation))
-            )
-        )
+        return _answer(change_order_status(order=order, status=status, by=_actor(self.installation)))
 
 
 class OrderPayment(OrderView):
@@ -157,7 +154,7 @@ class OrderPayment(OrderView):
             reference=body["reference"],
             by=_actor(self.installation),
         )
-        return Response(serializers.order_payload(payment.order))
+        return _answer(payment.order)
 
 
 @may_wait_for_strangers
@@ -197,5 +194,5 @@ def _product_id(text: str) -> UUID:
     return product_id
 
 
-def _created(order: Order) -> Response:
-    return Response(serializers.order_payload(order), status=201)
+def _answer(order: Order, status: int = 200) -> Response:
+    return Response(serializers.order_payload(OrderRecord.of(order)), status=status)

@@ -17,6 +17,7 @@ from installations.limits import REVIEWS_A_PAGE
 from stores import queries, serializers
 from stores.dashboard import DEFAULT_DAYS, MAX_DAYS, dashboard
 from stores.models import Product
+from stores.records import ProductRecord
 
 
 class BusinessDetail(AppApiView):
@@ -110,7 +111,8 @@ class ProductView(AppApiView):
     required_scope = "read_products"
 
     def answer(self, product: Product) -> Response:
-        return Response(serializers.product_payload(product, self.business.currency))
+        currency = self.business.currency
+        return Response(serializers.product_payload(ProductRecord.of(product, currency), currency))
 
 
 class ProductList(ProductView):

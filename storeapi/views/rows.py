@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, cast
 
 from django.db import transaction
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,6 +16,7 @@ from accounts.models import EXTERNAL_ID, ConnectedStore
 from common.errors import ERROR_CODE_HEADER, NotFound
 from common.rest.errors import exception_handler
 from common.rest.fields import Identifier
+from storeapi import pushes
 from storeapi import rows as bodies
 from storeapi.views.base import StoreView, checked_id
 from storeapi.wanted import wanted_of
@@ -56,7 +57,6 @@ class RowView(StoreView):
         super().initial(request, *args, **kwargs)
         checked_id(kwargs["id"])
 
-    @extend_schema(responses=bodies.KnownRowSerializer)
     def get(self, request: Request, **kwargs: str) -> Response:
         """Get what is known of a row."""
         of_store = MirroredRow.objects.filter(business=self.store.pk, version__isnull=False)
@@ -99,7 +99,7 @@ class RowView(StoreView):
 
     def delete_row(self) -> Response:
         query = self.query()
-        version = query.integer("version", default=-1, least=0, most=bodies.MOST_VERSION)
+        version = query.integer("version", default=-1, least=0, most=pushes.MOST_VERSION)
         if "version" not in query.values:
             query.wrong("version", "Required: the version of the deletion.")
         query.check()
@@ -114,7 +114,7 @@ def _read(
     """The columns, and version and force. Raises with the problems of both."""
     problems: dict[str, Any] = {}
     values: dict[str, Any] = {}
-    versioned = bodies.Versioned(data=beside)
+    versioned = pushes.Versioned(data=beside)
     if not versioned.is_valid():
         problems |= versioned.errors
     try:
@@ -126,54 +126,68 @@ def _read(
     return values, versioned.validated_data
 
 
+@extend_schema_view(get=extend_schema("getProductRow", responses=pushes.KnownRowSerializer))
 class ProductRow(RowView):
     resource = Resource.PRODUCTS
 
-    @extend_schema("putProductRow", request=bodies.ProductRow, responses=bodies.OutcomeSerializer)
+    @extend_schema(
+        "putProductRow", request=pushes.with_version(bodies.ProductRow), responses=pushes.OutcomeSerializer
+    )
     def put(self, request: Request, **kwargs: str) -> Response:
         """Push a product."""
         return self.put_row(request)
 
-    @extend_schema("deleteProductRow", responses={200: bodies.OutcomeSerializer})
+    @extend_schema(
+        "deleteProductRow", parameters=[pushes.Deletion], responses={200: pushes.OutcomeSerializer}
+    )
     def delete(self, request: Request, **kwargs: str) -> Response:
         """Delete a product. Its reviews stay."""
         return self.delete_row()
 
 
+@extend_schema_view(get=extend_schema("getOrderRow", responses=pushes.KnownRowSerializer))
 class OrderRow(RowView):
     """Orders can't be deleted."""
 
     resource = Resource.ORDERS
 
-    @extend_schema("putOrderRow", request=bodies.OrderRow, responses=bodies.OutcomeSerializer)
+    @extend_schema(
+        "putOrderRow", request=pushes.with_version(bodies.OrderRow), responses=pushes.OutcomeSerializer
+    )
     def put(self, request: Request, **kwargs: str) -> Response:
         """Push an order."""
         return self.put_row(request)
 
 
+@extend_schema_view(get=extend_schema("getReviewRow", responses=pushes.KnownRowSerializer))
 class ReviewRow(RowView):
     resource = Resource.REVIEWS
 
-    @extend_schema("putReviewRow", request=bodies.ReviewRow, responses=bodies.OutcomeSerializer)
+    @extend_schema(
+        "putReviewRow", request=pushes.with_version(bodies.ReviewRow), responses=pushes.OutcomeSerializer
+    )
     def put(self, request: Request, **kwargs: str) -> Response:
         """Push a review."""
         return self.put_row(request)
 
-    @extend_schema("deleteReviewRow", responses={200: bodies.OutcomeSerializer})
+    @extend_schema("deleteReviewRow", parameters=[pushes.Deletion], responses={200: pushes.OutcomeSerializer})
     def delete(self, request: Request, **kwargs: str) -> Response:
         """Delete a review."""
         return self.delete_row()
 
 
+@extend_schema_view(get=extend_schema("getPageRow", responses=pushes.KnownRowSerializer))
 class PageRow(RowView):
     resource = Resource.PAGES
 
-    @extend_schema("putPageRow", request=bodies.PageRow, responses=bodies.OutcomeSerializer)
+    @extend_schema(
+        "putPageRow", request=pushes.with_version(bodies.PageRow), responses=pushes.OutcomeSerializer
+    )
     def put(self, request: Request, **kwargs: str) -> Response:
         """Push a page."""
         return self.put_row(request)
 
-    @extend_schema("deletePageRow", responses={200: bodies.OutcomeSerializer})
+    @extend_schema("deletePageRow", parameters=[pushes.Deletion], responses={200: pushes.OutcomeSerializer})
     def delete(self, request: Request, **kwargs: str) -> Response:
         """Delete a page."""
         return self.delete_row()
@@ -182,13 +196,13 @@ class PageRow(RowView):
 class RowBatch(StoreView):
     tag = "Rows"
 
-    @extend_schema("pushRows", request=bodies.Batch, responses=bodies.OutcomesSerializer)
+    @extend_schema("pushRows", request=pushes.Batch, responses=pushes.OutcomesSerializer)
     def post(self, request: Request, **kwargs: str) -> Response:
         """Push 1 to 500 rows.
 
         Each row for itself. The call counts as one for each 50 rows begun.
         """
-        batch = self.read(bodies.Batch)
+        batch = self.read(pushes.Batch)
         self.count_more((len(batch["rows"]) - 1) // AT_ONCE)
         store = self.store
         read = [_batched(each, store.business.currency) for each in batch["rows"]]
@@ -205,7 +219,7 @@ Read = tuple[PushedRow | None, str, dict[str, Any]]
 def _batched(given: Any, currency: str) -> Read:
     """The row with its quote, or what is answered for one that is refused."""
     try:
-        envelope = bodies.BatchedRow().run_validation(given)
+        envelope = pushes.BatchedRow().run_validation(given)
         resource = Resource(envelope["resource"])
         if envelope["deleted"] and resource == Resource.ORDERS:
             raise MethodNotAllowed("DELETE", detail="Orders can't be deleted.")
@@ -276,13 +290,13 @@ def _refuse(store: ConnectedStore, refused: list[dict[str, Any]]) -> None:
 class RowSnapshot(StoreView):
     tag = "Rows"
 
-    @extend_schema("compareRows", request=bodies.SnapshotBody, responses=bodies.DifferencesSerializer)
+    @extend_schema("compareRows", request=pushes.SnapshotBody, responses=pushes.DifferencesSerializer)
     def post(self, request: Request, **kwargs: str) -> Response:
         """Compare all rows of an interval.
 
         What the shop deleted unnoticed can be deleted here, too. Orders are only named. At most 5,000 unknown rows are named at once.
         """
-        body = self.read(bodies.SnapshotBody)
+        body = self.read(pushes.SnapshotBody)
         snapshot = Snapshot(
             resource=Resource(body["resource"]),
             after=body["after"],

@@ -16,6 +16,7 @@ from stores.connected.changes import Change, Event, Totals, assign
 from stores.connected.mirror import KnownRows, write_again
 from stores.enums import ProductStatus, StockCrossing
 from stores.models import Product, SitePage
+from stores.records import ProductRecord
 from stores.services.catalogue.products import SILENT_FIELDS, WIRE_NAMES
 from stores.services.catalogue.stock import stock_crossing
 from stores.services.slugs import base_of
@@ -67,34 +68,33 @@ def write_products(
             change, row, before.get(change.id, (None, ""))[0], changed.get(change.id, set()), now
         )
     for change, other in displaced:
-        change.others += [_updated(other, {"slug"}, now)]
+        change.others += [_updated({"product": _record(other), "now": now}, {"slug"})]
 
 
 def _events(
     change: Change, row: Product, stock: int | None, changed: set[str], now: datetime
 ) -> Iterator[Event]:
     """`stock` is that of before."""
-    about = {"product": row, "now": now}
+    about = {"product": _record(row), "now": now}
     if change.values is None:
         yield Event(["product.deleted"], signals.product_deleted, Product, about)
     elif change.is_new:
         yield Event(["product.created"], signals.product_created, Product, about)
     elif changed - SILENT_FIELDS:
-        yield _updated(row, changed - SILENT_FIELDS, now)
+        yield _updated(about, changed - SILENT_FIELDS)
         if crossing := crossed(stock, row.stock, row.low_stock_threshold):
             yield Event(
                 [f"product.{crossing.value}"], signals.stock_crossed, Product, about | {"crossing": crossing}
             )
 
 
-def _updated(row: Product, changed: set[str], now: datetime) -> Event:
+def _updated(about: dict[str, Any], changed: set[str]) -> Event:
     fields = sorted(NAMES[column] for column in changed)
-    return Event(
-        ["product.updated"],
-        signals.product_updated,
-        Product,
-        {"product": row, "changed_fields": fields, "now": now},
-    )
+    return Event(["product.updated"], signals.product_updated, Product, about | {"changed_fields": fields})
+
+
+def _record(row: Product) -> ProductRecord:
+    return ProductRecord.of(row, row.business.currency)
 
 
 def crossed(before: int | None, after: int | None, threshold: int | None) -> StockCrossing | None:

@@ -12,6 +12,7 @@ from stores.connected.changes import Change, Event, Totals, assign
 from stores.connected.mirror import KnownRows, write_again
 from stores.enums import OrderStatus, OrderValidation, PaymentStatus, Resource
 from stores.models import LINES, Order, OrderItem, Payment, Review
+from stores.records import OrderRecord, PaymentRecord, ReviewRecord
 
 ORDER: Final = (
     "number", "status", "subtotal", "discount", "delivery_fee", "other_charges", "amount", "refunded", "delivery_method", "address",
@@ -120,13 +121,14 @@ def _content(line: OrderItem) -> tuple[Any, ...]:
 
 def _order_events(change: Change, order: Order, before: str | None, now: datetime) -> Iterator[Event]:
     """`before` is the status of an order that was there."""
-    about = {"order": order, "now": now}
     if before is None:
+        about = {"order": OrderRecord.of(order), "now": now}
         yield Event(["order.created"], signals.order_created, Order, about)
     elif before != order.status:
         special = SPECIAL.get(OrderStatus(order.status))
         names = ["order.status_changed", *([special] if special else [])]
-        yield Event(names, signals.order_status_changed, Order, about | {"previous": before})
+        about = {"order": OrderRecord.of(order), "previous": before, "now": now}
+        yield Event(names, signals.order_status_changed, Order, about)
 
 
 class _Payments:
@@ -162,7 +164,11 @@ class _Payments:
         if before is None:
             payment.updated_at = order.updated_at = self._now
         found = PAID.get(PaymentStatus(payment.status)) if payment.status != before else None
-        return found and Event([found[0]], found[1], Payment, {"payment": payment, "now": self._now})
+        if found is None:
+            return None
+        name, signal = found
+        about = {"payment": PaymentRecord.of(payment, order), "now": self._now}
+        return Event([name], signal, Payment, about)
 
     def save(self) -> None:
         Payment.objects.filter(pk__in=self._gone).delete()
@@ -187,7 +193,7 @@ def write_reviews(
     erased = known.erased()
     for change in changes:
         if change.values is None:
-            about = {"review": rows[change.id], "now": now}
+            about = {"review": ReviewRecord.of(rows[change.id]), "now": now}
             change.events.append(Event(["review.deleted"], signals.review_deleted, Review, about))
             totals.remove("reviews")
             continue
@@ -195,8 +201,6 @@ def write_reviews(
             rows[change.id] = Review(
                 id=change.id, business=business, external_id=change.mirrored.external_id, created_at=now
             )
-            about = {"review": rows[change.id], "now": now}
-            change.events.append(Event(["review.created"], signals.review_created, Review, about))
             totals.add("reviews", is_below_others=known.was_mentioned(change.id))
         review = rows[change.id]
         columns = {name: value for name, value in change.values.items() if name != "product"}
@@ -205,6 +209,9 @@ def write_reviews(
         if change.mirrored.erased_at or change.id in erased:
             columns |= NAMES_AN_AUTHOR
         assign(review, columns, now)
+        if change.is_new:
+            about = {"review": ReviewRecord.of(review), "now": now}
+            change.events.append(Event(["review.created"], signals.review_created, Review, about))
     for row in rows.values():
         row.business = business
     Review.objects.filter(pk__in=[change.id for change in changes if change.values is None]).delete()

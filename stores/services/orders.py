@@ -11,6 +11,7 @@ from common.errors import Conflict, Invalid
 from stores import signals
 from stores.enums import OrderChangeKind, OrderStatus, may_move
 from stores.models import LINES, Order
+from stores.records import OrderRecord
 from stores.services.catalogue.stock import announce, give_back
 from stores.services.history import SYSTEM, Actor, record
 from stores.services.order_mails import mail_status
@@ -44,10 +45,10 @@ def change_order_status(
     order.save(update_fields=["status", "updated_at"])
     record(order, OrderChangeKind.STATUS, by=by, now=now, previous=previous, status=target)
     crossings = give_back(order, now=now) if target == OrderStatus.CANCELLED else []
-    signals.order_status_changed.send(sender=Order, order=order, previous=previous, now=now)
+    signals.order_status_changed.send(sender=Order, order=OrderRecord.of(order), previous=previous, now=now)
     if tells_buyer:
         mail_status(order=order)
-    announce(crossings, now=now)
+    announce(order.business, crossings, now=now)
     return order
 
 

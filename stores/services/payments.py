@@ -21,6 +21,7 @@ from stores import hookpoints, signals
 from stores.enums import SETTLED, BuiltInPayment, OrderChangeKind, OrderStatus, PaymentStatus
 from stores.hookpoints import Flow, HookPoint, PaymentDetails, PaymentMethod
 from stores.models import Order, Payment
+from stores.records import PaymentRecord
 from stores.services.history import SHOPPER, SYSTEM, Actor, parts_of, record
 
 log = logging.getLogger(__name__)
@@ -199,7 +200,9 @@ def settle_payment(
     _record(payment, by=by, now=now)
     _save(payment, now)
     if status == PaymentStatus.COMPLETED:
-        signals.payment_completed.send(sender=Payment, payment=payment, now=now)
+        signals.payment_completed.send(
+            sender=Payment, payment=PaymentRecord.of(payment, payment.order), now=now
+        )
     return payment
 
 
@@ -232,7 +235,7 @@ def expire_payment(*, order: Order, now: datetime) -> bool:
     payment.status = PaymentStatus.EXPIRED
     _record(payment, by=SYSTEM, now=now)
     _save(payment, now)
-    signals.payment_expired.send(sender=Payment, payment=payment, now=now)
+    signals.payment_expired.send(sender=Payment, payment=PaymentRecord.of(payment, payment.order), now=now)
     return True
 
 

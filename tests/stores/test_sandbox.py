@@ -9,6 +9,7 @@ from accounts.models import Business
 from accounts.signals import business_created
 from stores.enums import OrderStatus
 from stores.models import Order, OrderItem, Product, Review, SitePage, StoreTotals
+from stores.records import OrderRecord
 from stores.samples.store import fill_store
 from stores.serializers import order_payload
 from stores.services.orders import change_order_status
@@ -139,7 +140,7 @@ def test_every_sandbox_is_alike(fresh, shop):
         different = {"id", "items", "currency", *("subtotal", "discount", "deliveryFee", "amount")}
         return [
             {key: value for key, value in order_payload(order).items() if key not in different}
-            for order in orders
+            for order in map(OrderRecord.of, orders)
         ]
 
     assert shape(fresh) == shape(shop) == shape(other)

@@ -16,7 +16,7 @@ from common.times import iso
 from installations.models import Installation
 from stores.customers import Person
 from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus
-from stores.models import Order, Payment, Product, Review
+from stores.records import OrderRecord, PaymentRecord, ProductRecord, ReviewRecord
 from stores.serializers import (
     Amount,
     BusinessId,
@@ -49,7 +49,7 @@ class OrderCreated(serializers.Serializer):
     externalId = ExternalId("o-1001")
 
 
-def order_created(order: Order) -> Data:
+def order_created(order: OrderRecord) -> Data:
     return {
         "orderId": str(order.id),
         "orderNumber": order.number,
@@ -73,7 +73,7 @@ class OrderMoved(serializers.Serializer):
     externalId = ExternalId("o-1001")
 
 
-def order_moved(order: Order, previous: str, now: datetime) -> Data:
+def order_moved(order: OrderRecord, previous: str, now: datetime) -> Data:
     """For order.status_changed, order.delivered and order.cancelled."""
     return {
         "orderId": str(order.id),
@@ -97,30 +97,29 @@ class PaymentEnded(serializers.Serializer):
     externalId = ExternalId("o-1001")
 
 
-def payment(made: Payment, now: datetime) -> Data:
+def payment(made: PaymentRecord, now: datetime) -> Data:
     """For payment.completed and payment.expired."""
-    order = made.order
     return {
-        "orderId": str(order.id),
-        "orderNumber": order.number,
+        "orderId": str(made.order_id),
+        "orderNumber": made.order_number,
         "invoiceId": made.invoice_id or None,
-        "amount": to_major(order.amount, order.currency),
-        "paymentMethod": order.payment_method,
+        "amount": to_major(made.amount, made.currency),
+        "paymentMethod": made.payment_method,
         "status": made.status,
         "occurredAt": iso(now),
-        **of_shop(order),
+        **of_shop(made),
     }
 
 
-def product_created(product: Product) -> Data:
-    return product_payload(product, product.business.currency)
+def product_created(product: ProductRecord) -> Data:
+    return product_payload(product, product.currency)
 
 
 class ProductUpdated(ProductSerializer):
     changedFields = StringList("The fields that the merchant changed.", ["price"])
 
 
-def product_updated(product: Product, changed_fields: list[str]) -> Data:
+def product_updated(product: ProductRecord, changed_fields: list[str]) -> Data:
     return {**product_created(product), "changedFields": changed_fields}
 
 
@@ -131,7 +130,7 @@ class ProductDeleted(serializers.Serializer):
     externalId = ExternalId("p-1")
 
 
-def product_deleted(product: Product, now: datetime) -> Data:
+def product_deleted(product: ProductRecord, now: datetime) -> Data:
     return {"id": str(product.id), "slug": product.slug, "deletedAt": iso(now), **of_shop(product)}
 
 
@@ -151,7 +150,7 @@ class BackInStock(StockCrossed):
         return super().get_fields() | {"stock": Count(about, 4, allow_null=True)}
 
 
-def stock_crossed(product: Product) -> Data:
+def stock_crossed(product: ProductRecord) -> Data:
     """For product.out_of_stock, product.low_stock and product.back_in_stock."""
     return {
         "productId": str(product.id),
@@ -162,7 +161,7 @@ def stock_crossed(product: Product) -> Data:
     }
 
 
-def review_created(review: Review) -> Data:
+def review_created(review: ReviewRecord) -> Data:
     return review_payload(review)
 
 
@@ -173,7 +172,7 @@ class ReviewDeleted(serializers.Serializer):
     externalId = ExternalId("r-1")
 
 
-def review_deleted(review: Review, now: datetime) -> Data:
+def review_deleted(review: ReviewRecord, now: datetime) -> Data:
     return {
         "id": str(review.id),
         "productId": str(review.product_id),

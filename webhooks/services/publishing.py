@@ -14,7 +14,6 @@ from django.db import connection, transaction
 from django.db.models import Case, F, UUIDField, When
 from django.utils import timezone
 
-from accounts.models import Business
 from common.db.compiled import Compiled, Param
 from common.db.inserts import insert
 from common.ids import sql_id_from
@@ -44,7 +43,7 @@ _BETWEEN: Final = "\x1f"
 # Without a savepoint: if the event can't be written, the change that caused it must roll back too.
 @transaction.atomic(savepoint=False)
 def publish(
-    *, business: Business, event_type: str, data: dict[str, Any], now: datetime | None = None
+    *, business_id: UUID, event_type: str, data: dict[str, Any], now: datetime | None = None
 ) -> Event | None:
     """Write an event for the feed, and its deliveries, to be sent once the transaction around has committed.
 
@@ -52,12 +51,12 @@ def publish(
     once, and sent so to all. On PostgreSQL three statements at most, however many apps and webhooks there are; one more if an
     app that may learn of it is paused, and one if the event passes a filter that this process hasn't met there before.
     """
-    learning = _learning(event_type).first(of=business.pk)
+    learning = _learning(event_type).first(of=business_id)
     if learning is None and not settings.RECORD_ALL_EVENTS:
         return None
     _, paused_at = learning or (None, None)
-    event = Event(business=business, type=event_type)
-    listeners = _Listeners(event_type, "business", business.pk)
+    event = Event(business_id=business_id, type=event_type)
+    listeners = _Listeners(event_type, "business", business_id)
     _write(event, data, listeners, now or timezone.now(), any_paused=paused_at is not None)
     return event
 

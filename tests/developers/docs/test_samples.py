@@ -20,12 +20,17 @@ from developers.docs.reference import ApiOperation
 from installations import services
 from marketplace.enums import ReleaseState
 from marketplace.models import App
+from storeapi.rows import values_of
 from stores.connected.erasure import erase_customer
+from stores.connected.rows import PushedRow, take
 from stores.connected.stores import open_store
+from stores.connected.wanted import Wanted
 from stores.customers import Person
+from stores.enums import Resource
 from tests import factories
 from tests.contract import cast as casts
 from tests.contract.cast import Cast
+from tests.endpoints_table import ROWS
 from tests.installations.oauth_client import VERIFIER
 from tests.receivers import Receiver
 from webhooks.engine import listeners
@@ -122,9 +127,16 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
 
 
 def key_of_shop(endpoint: ApiOperation) -> str:
-    """Of a connection of its own for tests, whose store `main` may be changed and ended, and its clock moved."""
+    """Of a connection of its own for tests, whose store `main` may be changed and ended, and its clock moved. It has the row to get."""
     made = shops.connect(name=f"Shop for {endpoint.id}", is_test=True)
-    open_store(system=made.system, external_id="main", values={"name": endpoint.id, "currency": "USD"})
+    values = {"name": endpoint.id, "currency": "USD"}
+    store = open_store(system=made.system, external_id="main", values=values)
+    if endpoint.method == "GET" and endpoint.path.endswith("/{id}"):
+        resource = Resource(endpoint.path.split("/")[-2])
+        row = values_of(resource, ROWS[resource], "USD")
+        row.pop("quote", None)
+        pushed = PushedRow(resource=resource, external_id="p-1", version=1, values=row)
+        take(store=store, rows=[pushed], wanted=Wanted(orders=True, reviews=True, orders_since=None))
     return made.key
 
 

@@ -38,7 +38,7 @@ def test_deliveries_are_those_of_the_oracle(installation: Installation, sandbox:
     outcomes: Counter[bool] = Counter()
     for name in EVENTS * ROUNDS:
         data = pairs.data_of(dice, name)
-        event = publish(business=sandbox, event_type=name, data=data)
+        event = publish(business_id=sandbox.pk, event_type=name, data=data)
         assert event is not None
         reached = set(Delivery.objects.filter(event=event).values_list("webhook", flat=True))
         expected = {
