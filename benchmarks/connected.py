@@ -178,7 +178,7 @@ def _beside(options: Options) -> Row:
             beside.append(percentile(_sell(selling, list(islice(orders, count)), seconds), 0.95))
             sent += importer.result()
     return Row(
-        f"p95 of orders in {stores} stores beside {rows:,} rows sent again",
+        f"p95 of orders in {stores} stores beside {rows:,} repeated rows",
         milliseconds(median(alone)),
         milliseconds(median(beside)),
         median(beside) / median(alone),

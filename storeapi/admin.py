@@ -117,7 +117,7 @@ def _page(view: View) -> View:
 
 
 def _page_of(view: View) -> View:
-    """With the connection of the address. What its state doesn't allow is said on its page."""
+    """With the connection of the address. Its page says if its state doesn't allow it."""
 
     @wraps(view)
     def found(request: HttpRequest, object_id: str) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""What stands around the rows that a shop pushes: their versions, batches and comparisons of many, and what became of each."""
+"""Around the rows that a shop pushes: their versions, batches, comparisons, and the result of each."""
 
 from functools import partial
 from typing import Any, Final
@@ -21,14 +21,14 @@ Forced = partial(OptionalBoolean, "Take it whatever its version.", False, defaul
 
 
 class Versioned(serializers.Serializer):
-    """What stands beside the fields of a row."""
+    """The version, beside the fields of a row."""
 
     version = Version()
     force = Forced()
 
 
 def with_version(row: type[Whole]) -> type[serializers.Serializer]:
-    """The body of a PUT: the fields of a row, and what stands beside them."""
+    """The body of a PUT: the fields of a row, and its version beside them."""
     return type(f"Pushed{row.__name__}", (Versioned, row), {})
 
 
@@ -103,7 +103,7 @@ class SnapshotBody(Whole):
     )
     delete = OptionalBoolean("Delete what the shop has not.", False, default=False)
     takenAt = Rfc3339(
-        "When the shop read its rows: what came here later isn't missed there.",
+        "When the shop read its rows: a row that was received here later isn't missed there.",
         default=None,
         allow_null=True,
         source="taken_at",

@@ -1,4 +1,4 @@
-"""The rows that a shop pushes, as bodies. What is left out, or null, has its default: a row is whole.
+"""The rows that a shop pushes, as bodies. A field that is left out, or null, has its default: a row is whole.
 
 Texts are taken as the shop has them: type, length and NUL are checked, no more. Amounts become minor units.
 """

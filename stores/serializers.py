@@ -83,7 +83,7 @@ class Row(Protocol):
 
 
 def of_shop(row: Row, **more: Any) -> dict[str, Any]:
-    """What a record of a mirrored row has beside the others' fields; nothing for a row of an own store."""
+    """What a record of a mirrored row has beside the others' fields; nothing for a row of a store here."""
     return {} if row.external_id is None else {"externalId": row.external_id, **more}
 
 

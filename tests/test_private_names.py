@@ -70,7 +70,7 @@ USES = (
     use("accounts/sign_in/step_up.py", "django-allauth", "", "A form still waits for a proof by this; a record of a sign-in still has `method`, `at` and `reauthenticated`.", "internal.flows.reauthentication"),
     use("accounts/sign_in/provider.py", "django-allauth", "", "The provider still takes `nonce` and the like into the state, and the class that `provider_class` names is still the one that is used.", "unstash_redirect_state"),
     use("merchants/consent/views.py", "django-csp", "_csp_update", "The middleware still adds this to the page's policy, as its decorator does."),
-    use("stores/connected/catalogue.py", "django", "_raw_delete", "A queryset still deletes its own rows by this, and none that point at them."),
+    use("stores/connected/catalogue.py", "django", "_raw_delete", "A queryset still deletes its own rows by this, and no row that points at them."),
     use("stores/admin.py", "django", "_get_validation_exclusions", "A model's form still leaves these fields out of `full_clean`."),
 )  # fmt: skip
 

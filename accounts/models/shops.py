@@ -22,7 +22,7 @@ class ShopSystemQuerySet(models.QuerySet["ShopSystem"]):
 
 
 class ShopSystem(models.Model):
-    """A connection: somebody's shop software, which may have many stores. Nobody signs in as it; it has keys.
+    """A connection: somebody's shop software, which may have many stores. It has keys, and no password.
 
     `secret` signs what is sent to it, as a webhook's does. `ended_at` is set by **Disconnect**; the row goes with its last store.
     """
@@ -85,7 +85,7 @@ class ConnectedStoreQuerySet(models.QuerySet["ConnectedStore"]):
 class ConnectedStore(models.Model):
     """A store of a shop system, which is a business here. `external_id` is the shop's id of it, for ever.
 
-    The business is owned by an account of its own that nobody can sign in to, so that it ends as any account does. `ending_since` is
+    The business is owned by an account of its own without a way to sign in, so that it ends as any account does. `ending_since` is
     set by DELETE: nothing of the store answers from then on, and the row goes with the store's records.
     """
 

@@ -91,7 +91,7 @@ def delete_account(*, user: User, now: datetime | None = None) -> None:
 
 
 def close_account(*, person: User, now: datetime) -> None:
-    """End an account with its stores, in the caller's transaction, which has its row locked. Nobody is asked, and nobody is mailed."""
+    """End an account with its stores, in the caller's transaction, which has its row locked. It asks no one, and sends no mail."""
     _end_sign_ins(person)
     forget(owner_of("person", person.pk))
     _empty(person, now)

@@ -1,4 +1,4 @@
-"""Connections to shop systems and their keys (contract, section 17). What their stores are made of is `stores.connected`."""
+"""Connections to shop systems and their keys (contract, section 17). `stores.connected` has their stores."""
 
 import unicodedata
 from dataclasses import dataclass

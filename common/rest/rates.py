@@ -13,7 +13,7 @@ _COUNTED: Final = "common.rest.rate"  # in the request's environ, where a client
 
 
 class ApiRate:
-    """The paths below `roots` share one limit for each caller. A request that nobody's credential opens is counted for its network.
+    """The paths below `roots` share one limit for each caller. A request without a valid credential is counted for its network.
 
     `limit` is asked at each request, since settings may change; `strangers` is the limit of a network, if it is another.
     """

@@ -294,7 +294,7 @@ class RowSnapshot(StoreView):
     def post(self, request: Request, **kwargs: str) -> Response:
         """Compare all rows of an interval.
 
-        What the shop deleted unnoticed can be deleted here, too. Orders are only named. At most 5,000 unknown rows are named at once.
+        Rows that the shop deleted unnoticed can be deleted here, too. Orders are only named. At most 5,000 unknown rows are named at once.
         """
         body = self.read(pushes.SnapshotBody)
         snapshot = Snapshot(

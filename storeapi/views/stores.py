@@ -78,7 +78,7 @@ class StoreDetail(StoreView):
     def delete(self, request: Request, store: str) -> Response:
         """Remove a store with all its rows.
 
-        Its apps are uninstalled and told to erase its data. Every call of the store is a 404 at once. Its id may be used again as soon
+        Its apps are uninstalled, and get an event that asks them to erase its data. Every call of the store is a 404 at once. Its id may be used again as soon
         as it is gone, which takes less than a minute.
         """
         end_store(system=self.system, external_id=store)

@@ -218,7 +218,7 @@ class _Slugs:
         return slug == of or (number.isdecimal() and (begins == of or is_cut))
 
     def _read(self, slugs: Sequence[str]) -> None:
-        """Who has these slugs now. Rows that are changed stand for themselves."""
+        """Which rows have these slugs now, but for those that are being changed."""
         for row in self._model.objects.filter(business=self._business, slug__in=set(slugs)).select_for_update(
             no_key=True
         ):
@@ -226,7 +226,7 @@ class _Slugs:
             self._owners[row.slug] = self._rows.get(row.pk, row)
 
     def _free(self, slug: str) -> str:
-        """One that begins alike, and that nobody has."""
+        """One that begins alike, and that is free."""
         if slug not in self._next:
             self._next[slug] = count(2)
             self._read_slugs(slug)

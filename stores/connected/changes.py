@@ -28,7 +28,7 @@ class Event:
 
 @dataclass(slots=True, kw_only=True)
 class Change:
-    """A row that is created, updated, or, without `values`, deleted. Who writes it adds its events, and those of other rows that had to
+    """A row that is created, updated, or, without `values`, deleted. The writer adds its events, and those of other rows that had to
     give something up for it.
     """
 

@@ -1,6 +1,6 @@
 """The mirror of one store: its lock, the shop's ids and ours, and what is known of each row (contract, section 17).
 
-All changes of a mirror follow each other: they begin with `locked`. So of two versions of a row the higher one stands, and rows that
+All changes of a mirror follow each other: they begin with `locked`. So of two versions of a row the higher one remains, and rows that
 take each other's slugs can't block each other.
 """
 
@@ -36,7 +36,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 def locked(store: ConnectedStore) -> MirrorState:
-    """The state of a mirror, which nobody else changes before the transaction ends. Raises `NotFound` for a store that is ending."""
+    """The state of a mirror, which no other transaction changes before the transaction ends. Raises `NotFound` for a store that is ending."""
     hold(store.pk)
     rows = MirrorState.objects.select_for_update(no_key=True)
     state = rows.filter(pk=store.pk).first()
@@ -53,7 +53,7 @@ def note_refused(state: MirrorState, refused: Sequence[dict[str, Any]], now: dat
 
 
 def digest_of(values: dict[str, Any], key: bytes) -> bytes:
-    """Of what the shop sent, with all defaults. Without the key, which goes with the row, nobody can try what was in it."""
+    """Of what the shop sent, with all defaults. Without the key, which goes with the row, no one can guess its content."""
     return blake2b(orjson.dumps(values, option=orjson.OPT_SORT_KEYS), key=key, digest_size=32).digest()
 
 

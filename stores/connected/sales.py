@@ -1,4 +1,4 @@
-"""Orders with their payments, and reviews, of a shop. What names a customer who was erased is left out of later rows."""
+"""Orders with their payments, and reviews, of a shop. Later rows of an erased customer are taken without name and address."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -223,7 +223,7 @@ def write_reviews(
 
 
 def _unfind(model: Any, rows: Sequence[Any], keys: dict[str, Any]) -> None:
-    """An address or number without a normal form is kept and shown, and finds nobody."""
+    """An address or number without a normal form is kept and shown, and finds no customer."""
     for column, key_of in keys.items():
         odd = [
             row.pk for row in rows if getattr(row, column) and not _is_contact(getattr(row, column), key_of)

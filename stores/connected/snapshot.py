@@ -89,7 +89,7 @@ def _within(store: ConnectedStore, snapshot: Snapshot) -> QuerySet[MirroredRow]:
 
 
 def _is_missed(resource: Resource, placed_at: datetime | None, wanted: Wanted) -> bool:
-    """Not what nobody may read, and no order that came before and was too old."""
+    """No row that no app may read, and no order that came before and was too old."""
     if resource == Resource.REVIEWS:
         return wanted.reviews
     if resource != Resource.ORDERS:

@@ -22,7 +22,7 @@ from common.processes.background import enqueue_after_commit
 from common.rest.idempotency import forget, owner_of
 from stores.models import Order, Product
 
-OWNER: Final = "{}@connected.invalid"  # RFC 2606: no mail reaches it, and nobody can sign in
+OWNER: Final = "{}@connected.invalid"  # RFC 2606: no mail reaches it, and it has no password
 RETRY_AFTER: Final = 15  # seconds; an ended store is gone within a minute
 DEFAULTS: Final = {"type": "", "address": "", "locale": "en", "timezone": "UTC"}
 REMOVAL: Final = "stores.tasks.remove_ended_stores"  # soon; a lost message is made up for by the scheduler
@@ -65,7 +65,7 @@ def _absent() -> NotFound:
 def put_store(
     *, system: ShopSystem, external_id: str, values: Mapping[str, Any], now: datetime | None = None
 ) -> tuple[ConnectedStore, bool]:
-    """Open a store, or change it to be as `values` says; whether it was opened. What is left out has its default, but a slug stays.
+    """Open a store, or change it to be as `values` says; whether it was opened. A value that is left out has its default, but a slug stays.
 
     `values` are columns of `Business` and of `PLACES`. Raises `Invalid` naming each bad field, and `Conflict` for a slug that is
     taken, a store that is ending, and another currency for one with products or orders.

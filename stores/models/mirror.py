@@ -19,9 +19,9 @@ class MirroredRow(models.Model):
     """An id of a shop, and what is known of its row.
 
     `row_id` is the id here, made at the first mention. Without a `version` no row came: it was mentioned, or it was an order that
-    nobody wanted, of the time `placed_at`. A deleted one keeps its version, and gets another `row_id` when it comes back. `digest` is
-    that of what the shop sent, under `digest_key`; both go when the row is deleted. What comes after `erased_at` is taken without what
-    names the person.
+    no app wanted, of the time `placed_at`. A deleted one keeps its version, and gets another `row_id` when it comes back. `digest` is
+    that of what the shop sent, under `digest_key`; both go when the row is deleted. A row that is received
+    after `erased_at` is taken without the fields that name the person.
     """
 
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -41,7 +41,7 @@ def _slugs_of(row: Product | SitePage) -> Any:
 
 
 def base_of(name: str, room: int) -> str:
-    """The slug that a name makes, if nobody has it."""
+    """The slug that a name makes, if it is free."""
     return slugify(name)[:room].strip("-") or "item"
 
 

@@ -78,7 +78,7 @@ class Seat:
         self.away_at = -inf  # when it last came back from a stop
         self.troubled_at = (
             -inf
-        )  # when the database last failed it while it had work, in time that it didn't stand still
+        )  # when the database last failed it while it had work, in time that it wasn't stopped
         self.is_holding = self.is_stuck = self.is_stopped = self.is_killed = False
         self.session = 0  # PostgreSQL's number of it
         self.clock_ahead = 0.0

@@ -6,7 +6,7 @@ from tests import factories
 
 
 def person_in(business: Business, role: StoreRole) -> User:
-    """One with this role. The owner's account, in which nobody can sign in, is opened for it."""
+    """One with this role. The owner's account has no way to sign in, so it gets one."""
     if role != StoreRole.OWNER:
         person = factories.merchant_without_store(f"{role.lower()}@{business.slug}.example")
         factories.staff(business, person, role)

@@ -128,7 +128,7 @@ def test_rows_of_all_kinds_cost_as_many_statements_as_one_of_each(shop: Client) 
 def test_of_two_versions_at_once_the_higher_stands_and_each_event_is_published_once(
     connected: shops.Connected, store: ConnectedStore
 ) -> None:
-    """20 at once, 200 times. A shop sends again what was a 503."""
+    """20 at once, 200 times. A shop repeats a call after a 503."""
     rounds, clients = 200, 20
     barrier = threading.Barrier(clients)
 

@@ -23,7 +23,7 @@ class Feed:
         self._seen: set[Any] = set()
 
     def read(self) -> list[tuple[str, dict[str, Any]]]:
-        """What came since the last time."""
+        """The events since the last time."""
         new = [each for each in Event.objects.order_by("position", "id") if each.pk not in self._seen]
         self._seen |= {each.pk for each in new}
         return [(each.type, json.loads(each.data)) for each in new]

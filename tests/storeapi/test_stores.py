@@ -293,7 +293,7 @@ def test_scheduler_removes_what_a_lost_message_left(shop: Client, store: Connect
 def test_delete_waits_for_rows_that_are_being_written(
     connected: shops.Connected, store: ConnectedStore
 ) -> None:
-    """And what comes after it finds no store. A row is being written for as long as a receiver of its event takes."""
+    """And a call after it finds no store. A row is being written for as long as a receiver of its event takes."""
     writing, ended, row = Event(), [], {"name": "Rye bread", "price": 4.5, "version": 1}
 
     def dawdle(**_: Any) -> None:
