@@ -23,9 +23,9 @@ DEFECTS: Final = {
         (
             Change(
                 "stores.connected.rows",
-                "            event.send()\n            events += event.names\n",
-                "            event.send()\n            events += event.names\n"
-                "            if 'order.created' in event.names and row.external_id.endswith('0'):\n                event.send()\n",
+                "            event.publish()\n            events += event.names\n",
+                "            event.publish()\n            events += event.names\n"
+                "            if 'order.created' in event.names and row.external_id.endswith('0'):\n                event.publish()\n",
             ),
         ),
     ),
