@@ -142,8 +142,9 @@ def write_again(rows: Sequence[Row], columns: Sequence[str]) -> None:
 
 
 def remove_old_mentions(*, now: datetime | None = None) -> int:
-    """Forget ids that never got a row. Returns how many."""
-    old = MirroredRow.objects.filter(version=None, made_at__lt=(now or timezone.now()) - MENTIONS_KEPT)
+    """Forget ids that never got a row. Returns how many. Those of orders that were too old stay, so that they are never missing."""
+    ended = (now or timezone.now()) - MENTIONS_KEPT
+    old = MirroredRow.objects.filter(version=None, placed_at=None, made_at__lt=ended)
     removed = 0
     while ids := list(old.order_by("made_at").values_list("pk", flat=True)[:BATCH]):
         removed += MirroredRow.objects.filter(pk__in=ids, version=None).delete()[0]

@@ -76,7 +76,9 @@ class Migration(migrations.Migration):
             options={
                 "indexes": [
                     models.Index(
-                        condition=models.Q(("version", None)), fields=["made_at"], name="mentioned_only"
+                        condition=models.Q(("placed_at", None), ("version", None)),
+                        fields=["made_at"],
+                        name="mentioned_only",
                     )
                 ],
                 "constraints": [

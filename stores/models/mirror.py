@@ -41,7 +41,11 @@ class MirroredRow(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["business", "resource", "external_id"], name="mirrored_once")
         ]
-        indexes = [models.Index(fields=["made_at"], name="mentioned_only", condition=models.Q(version=None))]
+        indexes = [
+            models.Index(
+                fields=["made_at"], name="mentioned_only", condition=models.Q(version=None, placed_at=None)
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.resource}/{self.external_id} of {self.business_id}"

@@ -85,6 +85,8 @@ def test_what_nobody_wants_is_not_missing(shop: Client, reader: Installation) ->
     old = iso(reader.installed_at - timedelta(days=91))
     assert result(shop, "orders/old", createdAt=old)[0] == "unwanted"
     assert compared(shop, "orders", rows=[["new", 1], ["old", 1]])["missing"] == ["new"]
+    remove_old_mentions(now=timezone.now() + timedelta(days=91))
+    assert compared(shop, "orders", rows=[["new", 1], ["old", 1]])["missing"] == ["new"]
     reader.granted_scopes = ["read_products"]
     reader.save(update_fields=["granted_scopes"])
     for resource, missing in (("orders", []), ("reviews", []), ("products", ["x"]), ("pages", ["x"])):
