@@ -15,14 +15,13 @@ from activity import log
 from activity.calls import RecordedCall
 from common import tracing
 from common.errors import ERROR_CODE_HEADER
+from common.rest import rates
 from common.rest.bodies import RAW_BODY
 from common.rest.deprecation import documented_path
+from common.rest.rates import ApiRate
 from common.secrets import digest, last_four
 from common.web import requests
-from common.web.client_address import client_network
-from common.web.limits import RateState, consume
 from installations.limits import REQUESTS_A_MINUTE
-from installations.models import Installation
 
 KEPT_OF_ERROR: Final = 64 * 1024  # bytes: the whole error, from which the log takes message and details
 KEPT_OF_BODY: Final = 8 * 1024  # bytes: twice what the log keeps, since it masks secrets before it cuts
@@ -30,20 +29,11 @@ KEPT_OF_BODY: Final = 8 * 1024  # bytes: twice what the log keeps, since it mask
 _CALL: Final = "appapi.call"  # in the request's environ, where a client's headers can't reach
 _TOKEN: Final = re.compile(r"fbat_[\w-]{20,100}", re.ASCII)
 
+RATE: Final = ApiRate("app-api", ("/app-api", "/webhooks"), lambda: REQUESTS_A_MINUTE)
 
-class RateHeadersMiddleware:
-    """Writes the counts of `views.base`. All other middleware but the log is inside, so redirects and crashes get the
-    headers too."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
-        if covers(request.path_info):
-            for name, value in rate_state_of(request).headers().items():
-                response[name] = value
-        return response
+class RateHeadersMiddleware(rates.RateHeadersMiddleware):
+    rate = RATE
 
 
 class CallLogMiddleware:
@@ -56,7 +46,7 @@ class CallLogMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not (settings.LOG_API_CALLS and covers(request.path_info)):
+        if not (settings.LOG_API_CALLS and RATE.covers(request.path_info)):
             return self.get_response(request)
         began = perf_counter()
         call = request.META[_CALL] = RecordedCall(timezone.now())
@@ -84,7 +74,7 @@ def _has_known_form(request: HttpRequest, call: RecordedCall) -> bool:
 
 def _complete(call: RecordedCall, request: HttpRequest, response: HttpResponse) -> None:
     trace = tracing.current_or_new()
-    state = rate_state_of(request)
+    state = RATE.state_of(request)
     call.request_id = trace.request_id
     call.trace_id = trace.trace_id if trace.trace_id != trace.request_id else None
     call.token_last_four = last_four(request.META.get("HTTP_AUTHORIZATION", ""))
@@ -103,26 +93,3 @@ def _complete(call: RecordedCall, request: HttpRequest, response: HttpResponse) 
         call.request_body = request.META.get(RAW_BODY, b"")[:KEPT_OF_BODY]
         if not (call.response_body or response.streaming):
             call.response_body = response.content[:KEPT_OF_BODY]
-
-
-ROOTS = ("/app-api", "/webhooks")
-
-_COUNTED = "appapi.rate_state"  # in the request's environ, where a client's headers can't reach
-
-
-def covers(path: str) -> bool:
-    """Whether the rate limit and its headers apply to a path."""
-    return any(path == root or path.startswith(root + "/") for root in ROOTS)
-
-
-def count_request(request: HttpRequest, installation: Installation | None) -> RateState:
-    """Count a request for its installation, or for its network if it has no valid token. Call it once."""
-    who = f"installation:{installation.pk}" if installation else f"address:{client_network(request)}"
-    state = consume(f"app-api:{who}", limit=REQUESTS_A_MINUTE)
-    request.META[_COUNTED] = state
-    return state
-
-
-def rate_state_of(request: HttpRequest) -> RateState:
-    """The state of the rate limit. A request that no view counted is counted for its network now."""
-    return request.META.get(_COUNTED) or count_request(request, None)

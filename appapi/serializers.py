@@ -2,16 +2,26 @@
 
 import re
 from collections.abc import Mapping
-from decimal import Decimal
 from functools import partial
 from typing import Any, Final, cast
 
 from rest_framework import serializers
 
 from appapi.models import ExportResource, ExportStatus
-from common import lengths, money
+from common import lengths
 from common.contacts import validate_email, validate_phone
-from common.rest.fields import Boolean, Choice, Identifier, Integer, Moment, Number, Object, StringList, Text
+from common.rest.fields import (
+    Boolean,
+    Choice,
+    Identifier,
+    Integer,
+    Moment,
+    Object,
+    OptionalAmount,
+    OptionalText,
+    StringList,
+    Text,
+)
 from common.rest.query import MAX_NAMES, MAX_TEXT
 from installations.limits import MAX_QUANTITY
 from marketplace.scopes import SCOPES
@@ -26,37 +36,6 @@ from webhooks.serializers import InstallationId, WebhookFilterSerializer
 
 CURSOR: Final = "_T_rPJJQt5dKm1KLaWNjIaRhtV71W3vq_YCamp6SW3mmNC-g_biylNl_xhA9kgibJfpeAw"
 EXAMPLE_URL: Final = "https://platform.example/app-api/exports/01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a11"
-MAX_AMOUNT = 1_000_000_000_000  # major units; a float still has exact decimals there
-
-
-class OptionalText(Text):
-    """A text that may be missing, null or blank. All three give ""."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, default="", allow_blank=True, allow_null=True, **options)
-
-    def run_validation(self, data: Any = serializers.empty) -> str:
-        return super().run_validation("" if data is None else data)
-
-
-class OptionalAmount(Number):
-    """A number of at least 0 in major units of `context["currency"]`, converted to minor units.
-
-    Missing or null gives 0. More decimals than the currency has are an error.
-    """
-
-    default_error_messages = {"decimals": "At most {places} decimals, because the currency is {currency}."}
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, default=0, min_value=0, max_value=MAX_AMOUNT, allow_null=True, **options)
-
-    def run_validation(self, data: Any = serializers.empty) -> int:
-        value = super().run_validation(0 if data is None else data)
-        currency = self.context["currency"]
-        exact, places = Decimal(str(value)), money.decimals(currency)
-        if exact != round(exact, places):
-            self.fail("decimals", currency=currency, places=places)
-        return money.to_minor(value, currency)
 
 
 class Body(serializers.Serializer):
@@ -203,6 +182,7 @@ class ProductFilters(serializers.Serializer):
     isAvailable = Boolean("Only products that are, or are not, available.", True, required=False)
     search = Filter("Part of the name or description.", "beans")
     updatedSince = Since("Only products changed at this time or later. ISO 8601 with an offset.")
+    externalId = Filter("Only the one with this id of the shop, of a connected store.", "p-1")
 
 
 class OrderFilters(serializers.Serializer):
@@ -210,10 +190,12 @@ class OrderFilters(serializers.Serializer):
     createdAfter = Since("Only orders placed after this time. ISO 8601 with an offset.")
     createdBefore = Moment("Only orders placed before this time.", "2026-12-01T00:00:00Z", required=False)
     updatedSince = Since("Only orders changed at this time or later.")
+    externalId = Filter("Only the one with this id of the shop, of a connected store.", "o-1001")
 
 
 class ReviewFilters(serializers.Serializer):
     productId = Filter("Only reviews of this product.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a02")
+    externalId = Filter("Only the one with this id of the shop, of a connected store.", "r-1")
 
 
 class DeliveryFilters(serializers.Serializer):

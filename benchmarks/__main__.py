@@ -11,7 +11,7 @@ from pathlib import Path
 
 from django.utils.module_loading import import_string
 
-from benchmarks import environment
+from benchmarks import environment, pairs
 from benchmarks.processes import Failed
 from benchmarks.results import Row, heading, line
 
@@ -41,6 +41,7 @@ BENCHMARKS = {
     "portal": "benchmarks.portal.portal",
     "merchant": "benchmarks.merchant.merchant",
     "storefront": "benchmarks.storefront.storefront",
+    "connected": "benchmarks.connected.connected",
     "export-size": "benchmarks.exports.export_size",
     "export-seam": "benchmarks.exports.export_seam",
     "feed-page": "benchmarks.feed.feed_page",
@@ -52,6 +53,9 @@ QUIET = 0.25  # load per core that leaves figures as they are
 
 
 def main(arguments: Sequence[str]) -> int:
+    if arguments[:1] == ["pairs"]:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("Stopped."))
+        return pairs.main(arguments[1:])
     chosen = _parser().parse_args(arguments)
     unknown = set(chosen.names) - set(BENCHMARKS)
     if unknown:

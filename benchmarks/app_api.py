@@ -9,12 +9,12 @@ from statistics import median
 from typing import Any
 from uuid import uuid4
 
-import orjson
 from django.utils import timezone
 
 from benchmarks import shelves, shops
 from benchmarks.options import Options
 from benchmarks.results import Goal, Row, milliseconds, paired
+from benchmarks.units import order_request
 from benchmarks.web import Cost, Server, request, serving
 from stores.models import Order, Product
 
@@ -159,7 +159,7 @@ def app_api_calls(options: Options) -> Iterator[Row]:
             Asked(server, gets(f"/app-api/products/{products[0]}")),
             Asked(server, gets(f"/app-api/orders/{orders[0]}")),
             Asked(server, gets("/app-api/orders")),
-            Asked(server, lambda count: [_order(token, ids) for token in islice(tokens, count)], 201),
+            Asked(server, lambda count: [order_request(token, ids) for token in islice(tokens, count)], 201),
         )
     of_orders = others[names.index("20 orders")]
     yield Row(
@@ -207,19 +207,6 @@ def _pages(first: int, tokens: Any) -> list[bytes]:
         request("GET", f"/app-api/products?page={page}", {"Authorization": f"Bearer {token}"})
         for page, token in enumerate(tokens, first)
     ]
-
-
-def _order(token: str, products: Sequence[Any]) -> bytes:
-    body = orjson.dumps(
-        {
-            "items": [{"productId": str(product), "quantity": 1} for product in products],
-            "customer": {"name": "Kim", "email": "kim@example.com"},
-            "deliveryMethod": "PICKUP",
-            "paymentMethod": "CASH",
-        }
-    )
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    return request("POST", "/app-api/orders", headers, body)
 
 
 def _stock_token() -> str:

@@ -56,7 +56,7 @@ def feed_page(options: Options) -> Iterator[Row]:
     tokens = shelves.tokens(shop, 2 * (rounds + 1) * batch)
     with transaction.atomic():
         for _ in range(EVENTS):
-            publish(business=shop, event_type=shops.EVENT_TYPE, data=shops.DATA)
+            publish(business_id=shop.pk, event_type=shops.EVENT_TYPE, data=shops.DATA)
     shelves.tidy()
     with connection.cursor() as cursor:
         cursor.execute(f"VACUUM ANALYZE {Event._meta.db_table}")

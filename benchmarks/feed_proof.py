@@ -158,7 +158,7 @@ class _Writers:
             self.commits.append(event.position)
 
     def _publish(self) -> Event:
-        event = publish(business=self.business, event_type=EVENT, data=catalogue.EVENTS[EVENT].example)
+        event = publish(business_id=self.business.pk, event_type=EVENT, data=catalogue.EVENTS[EVENT].example)
         assert event is not None
         return event
 

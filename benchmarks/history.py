@@ -126,8 +126,8 @@ def dropped(webhooks: list[Webhook], a_day: int, begin: datetime) -> Iterator[Ro
         claims.claim(16, timezone.now(), slot=0)
 
     def event() -> None:
-        business = webhooks[0].installation.business
-        publish(business=business, event_type=shops.EVENT_TYPE, data=orjson.loads(shops.message_data()))
+        business_id, data = webhooks[0].installation.business_id, orjson.loads(shops.message_data())
+        publish(business_id=business_id, event_type=shops.EVENT_TYPE, data=data)
 
     planning.as_usual()  # as in a worker's session
     before = partitions.existing(Delivery)

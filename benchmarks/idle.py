@@ -35,7 +35,7 @@ def _deliver(options: Options) -> Iterator[Row]:
     def send() -> tuple[str, float]:
         """The delivery, and when its transaction was about to commit, by the monotonic clock."""
         with transaction.atomic():
-            event = publish(business=business, event_type=shops.EVENT_TYPE, data=shops.DATA)
+            event = publish(business_id=business.pk, event_type=shops.EVENT_TYPE, data=shops.DATA)
             assert event
             (delivery,) = event.deliveries.values_list("id", flat=True)
             return str(delivery), time.monotonic()

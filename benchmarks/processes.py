@@ -25,13 +25,19 @@ class Process:
     """A child process with a pipe to and from it. Its log goes to a file that failures quote."""
 
     def __init__(
-        self, arguments: Sequence[str], environment: Mapping[str, str], *, log: IO[bytes], name: str
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        log: IO[bytes],
+        name: str,
+        tree: Path = ROOT,
     ) -> None:
         self.name = name
         self._log = log
         self._popen = subprocess.Popen(
             arguments,
-            cwd=ROOT,
+            cwd=tree,
             # PostgreSQL shows the name beside each session.
             env=os.environ | environment | {"PGAPPNAME": name},
             stdin=subprocess.PIPE,
@@ -98,11 +104,16 @@ class Process:
 
 @contextmanager
 def started(
-    folder: Path, name: str, *arguments: str, program: str = sys.executable, **environment: str
+    folder: Path,
+    name: str,
+    *arguments: str,
+    program: str = sys.executable,
+    tree: Path = ROOT,
+    **environment: str,
 ) -> Iterator[Process]:
-    """Run Python, or another program, with these arguments and variables; ends the process in any case."""
+    """Run Python, or another program, in a tree with these arguments and variables; ends the process in any case."""
     with (folder / f"{name}.log").open("ab") as log:
-        process = Process([program, *arguments], environment, log=log, name=name)
+        process = Process([program, *arguments], environment, log=log, name=name, tree=tree)
         try:
             yield process
         finally:

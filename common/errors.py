@@ -196,6 +196,13 @@ class RetryLater(ServiceError):
         return {"Retry-After": str(self.retry_after)}
 
 
+class ConflictForNow(RetryLater):
+    """409: the current state doesn't allow it, and soon will."""
+
+    status = 409
+    code = DEFAULT_CODES[409]
+
+
 class TooManyRequests(RetryLater):
     """429: too many requests."""
 

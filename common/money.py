@@ -74,7 +74,9 @@ def decimals(currency: str) -> int:
 def to_major(minor: int, currency: str) -> float | int:
     """The number for JSON: 1250 USD -> 12.5, and 1250 JPY -> 1250."""
     places = decimals(currency)
-    return minor / 10**places if places else minor
+    if places:
+        return minor / 10**places
+    return minor if minor.bit_length() < 64 else float(minor)  # JSON's writer takes 64 bits
 
 
 def to_minor(major: float | int, currency: str) -> int:

@@ -9,6 +9,7 @@ import secrets
 
 CLIENT_SECRET_PREFIX = "fbcs_"  # noqa: S105
 DEVELOPER_TOKEN_PREFIX = "fbdt_"  # noqa: S105
+SHOP_KEY_PREFIX = "fbsk_"
 TEST_PREFIX = "test_"
 
 
@@ -18,6 +19,10 @@ def new_client_secret() -> str:
 
 def new_developer_token() -> str:
     return DEVELOPER_TOKEN_PREFIX + secrets.token_urlsafe(32)
+
+
+def new_shop_key() -> str:
+    return SHOP_KEY_PREFIX + secrets.token_urlsafe(32)
 
 
 def new_access_token(*, test: bool) -> str:

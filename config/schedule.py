@@ -17,6 +17,7 @@ PERIODS: Final = {
     "accounts.tasks.send_mails": 10.0,
     "stores.tasks.mail_merchants": 10.0,
     "webhooks.tasks.follow_erasures": 10.0,
+    "stores.tasks.remove_ended_stores": 20.0,  # gone within a minute
     "stores.tasks.expire_payments": 20.0,  # EXPIRED is promised within 60 s
     "conformance.tasks.remove_ended_checks": 30.0,
     "developers.review.tasks.check_submissions": 30.0,
@@ -46,6 +47,7 @@ DAILY: Final = {
     "stores.tasks.remove_stray_pictures": (3, 12),
     "stores.tasks.recount_totals": (3, 17),
     "stores.tasks.remove_old_carts": (3, 27),
+    "stores.tasks.remove_old_mentions": (3, 32),
     "accounts.tasks.remove_ended_sign_ins": (3, 37),
     "installations.tasks.remove_old_grants": (3, 47),
     "accounts.tasks.remove_old_security_events": (3, 57),

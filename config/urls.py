@@ -15,6 +15,7 @@ from merchants.marketplace import views as marketplace
 urlpatterns = [
     # First, because it is called most, and each pattern before it takes time.
     path("", include("appapi.urls")),
+    path("", include("storeapi.urls")),
     path("", marketplace.home, name="home"),
     path("theme/", views.theme, name="theme"),
     path("media/platform/<str:name>", views.brand_part, name="brand_part"),

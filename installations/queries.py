@@ -212,7 +212,7 @@ def affected_by_approval(app: App, added_scopes: Collection[str]) -> Affected:
     active = Installation.objects.active().filter(app=app, is_review=False)
     added, groups = set(added_scopes), active.filter(is_test=False).values_list("granted_scopes")
     return Affected(
-        tests=active.filter(is_test=True).count(),
+        tests=active.filter(is_test=True, business__is_connected=False).count(),
         to_agree=sum(number for granted, number in groups.annotate(Count("id")) if added - set(granted)),
     )
 

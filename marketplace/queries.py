@@ -11,7 +11,7 @@ from django.db.models.lookups import Exact
 from django.utils import timezone
 
 from accounts.models import User
-from common.db.compiled import Compiled, Param
+from common.db.compiled import Compiled, Param, keeps_statements, rows_of_each
 from common.db.rows import get_or_not_found
 from common.errors import NotFound
 from common.text.lookalikes import looks_like
@@ -178,15 +178,27 @@ def own_app(developer: User, app_id: str) -> App:
 
 def own_app_by_slug(developer: User, slug: str) -> App:
     """Raises `NotFound` like `own_app`."""
-    app = _OWN_BY_SLUG.first(person=developer.pk, slug=slug)
-    if app is None:
+    return _known(developer, _OWN_BY_SLUG.rows(limit=1, person=developer.pk, slug=slug))
+
+
+def own_app_and_others(developer: User, slug: str, *, most: int) -> tuple[App, list[tuple[str, str]]]:
+    """The same and `names_of_own_apps`, in one round trip."""
+    key = {"person": developer.pk, "slug": slug}
+    apps, names = rows_of_each(
+        (_OWN_BY_SLUG, key | {"limit": 1}), (_OWN_NAMES, key | {"limit": most}), prepared=keeps_statements()
+    )
+    return _known(developer, apps), names
+
+
+def _known(developer: User, apps: list[App]) -> App:
+    if not apps:
         raise NotFound("App not found")
-    return with_known_owner(developer, app)
+    return with_known_owner(developer, apps[0])
 
 
 def names_of_own_apps(developer: User, *, without: App, most: int) -> list[tuple[str, str]]:
     """Name and slug of the newest ones."""
-    return _OWN_NAMES.rows(limit=most, person=developer.pk, app=without.pk)
+    return _OWN_NAMES.rows(limit=most, person=developer.pk, slug=without.slug)
 
 
 # Every page of an app asks these.
@@ -197,7 +209,7 @@ _OWN_BY_SLUG: Final = Compiled(
 _OWN_NAMES: Final = Compiled(
     lambda: (
         own_apps(_PERSON)
-        .exclude(pk=Param("app", UUIDField()))
+        .exclude(slug=Param("slug", CharField()))
         .select_related(None)
         .values_list("name", "slug")
     ),

@@ -15,17 +15,19 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet, UUIDField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
-from django.urls import resolve
+from django.urls import URLPattern, resolve
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from accounts.access import may, require_rank, stores_of, with_roles
 from accounts.enums import StoreRole
 from accounts.models import Business, User
+from accounts.models.capabilities import NAMES
 from common.db.compiled import Compiled, Param
 from common.db.rows import get_or_not_found
 from common.errors import Conflict, Invalid, NotFound
 from common.ids import parse_id
+from common.web.errors import answer_to
 from common.web.forms.kept import asked_again, count_form, signed_in
 from common.web.forms.stamps import stamp_of
 from installations.queries import own_installation
@@ -39,6 +41,7 @@ Page = Callable[..., HttpResponse]
 Row = TypeVar("Row", bound=Model)
 SESSION_KEY = "business"
 NO_LONGER_YOURS: Final = "This page was of a store that you no longer manage. Nothing was saved."
+NO_PAGE: Final = "This store doesn’t have this page."
 OF_WHICH_STORE: Final = "Nothing is saved yet: the form doesn’t say which of your stores it is for."
 
 
@@ -47,7 +50,7 @@ class MerchantRequest(HttpRequest):
 
     `businesses` are the person's, own ones first, each with their `store_role`. `apps` are those of the one that is shown, which isn't
     always the `chosen` one; none for a person who may not see them. `frame` is what every page shows of them. `least` is the role that
-    the page asks for, if it is of a store.
+    the page asks for, if it is of a store, and `needs` the capability.
     """
 
     user: User
@@ -57,9 +60,10 @@ class MerchantRequest(HttpRequest):
     apps: list[InstalledApp]
     frame: Frame
     least: StoreRole | None
+    needs: str
     manages: bool  # whether the role is MANAGER or OWNER
     owns: bool
-    navigation: list[MenuEntry]
+    navigation: list[tuple[MenuEntry, str]]  # each with its address
     form_about: str  # for the stamps of forms
     layout: str  # of the pages
 
@@ -78,7 +82,9 @@ def _area(view: Page, least: StoreRole | None) -> Page:
     def guarded(request: MerchantRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.method == "POST":
             count_form(request)
-        request.businesses, request.least = _businesses(request.user), least
+        if not hasattr(request, "businesses"):
+            request.businesses = _businesses(request.user)
+        request.least, request.needs = least, _needs_of(getattr(request.resolver_match, "func", None))
         request.manages = request.owns = False
         request.layout = "merchants/store/layout.html"
         request.chosen = cast(Business, _chosen(request))
@@ -115,7 +121,11 @@ def _until_known(request: MerchantRequest, business: Business | None) -> Busines
     match, least = request.resolver_match, request.least
     if business is None or least is None or not (match and match.kwargs):
         return business
-    enough = [each for each in (business, *request.businesses) if may(each.store_role, least)]
+    enough = [
+        each
+        for each in (business, *request.businesses)
+        if may(each.store_role, least) and _has(each, request.needs)
+    ]
     return next(iter(enough), business)
 
 
@@ -143,6 +153,46 @@ merchant_page = page_for(StoreRole.MANAGER)
 orders_page = page_for(StoreRole.ORDERS)
 """For everybody who works in the store."""
 owners_page = page_for(StoreRole.OWNER)
+
+
+def only_with(capability: str, *routes: URLPattern) -> list[URLPattern]:
+    """Routes of the pages that a store has with this capability. In another one they are a 404, whatever the role and the method."""
+    assert capability in NAMES
+    for route in routes:
+        cast(Any, route.callback).needs = capability
+    return list(routes)
+
+
+class CapabilityMiddleware:
+    """Refuses such a page to a person none of whose stores has it. Has to be outside of what refuses methods, and forms of strangers.
+
+    Where only some have it, the page decides, which knows of which store it is.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(
+        self, request: MerchantRequest, view: Page, args: Any, kwargs: Any
+    ) -> HttpResponse | None:
+        needs = _needs_of(view)
+        if not needs or not request.user.is_authenticated:
+            return None
+        request.businesses = _businesses(request.user)
+        if not request.businesses or any(_has(each, needs) for each in request.businesses):
+            return None
+        return answer_to(request, NotFound(NO_PAGE))
+
+
+def _needs_of(view: Any) -> str:
+    return getattr(view, "needs", "")
+
+
+def _has(business: Business, capability: str) -> bool:
+    return not capability or getattr(business.capabilities, capability)
 
 
 def merchants_only(view: Page) -> Page:
@@ -186,9 +236,23 @@ def own_business(request: MerchantRequest, business_id: object) -> Business:
 
 def own_row(request: MerchantRequest, rows: QuerySet[Row], row_id: object, noun: str) -> Row:
     """A row of one of the person's businesses, which the page then shows. Raises `NotFound`."""
-    found: Any = get_or_not_found(rows.filter(business__in=request.businesses), row_id, f"{noun} not found")
-    found.business = _show_own(request, found.business_id)
-    return cast(Row, found)
+    found = get_or_not_found(rows.filter(business__in=request.businesses), row_id, f"{noun} not found")
+    return _shown(request, found)
+
+
+def own_row_of(request: MerchantRequest, row: Compiled[Row], row_id: object, noun: str) -> Row:
+    """The same by SQL that is written once, which takes an `id` and the ids of `businesses`."""
+    known_id = parse_id(row_id)
+    found = row.first(id=known_id, businesses=[each.pk for each in request.businesses]) if known_id else None
+    if found is None:
+        raise NotFound(f"{noun} not found")
+    return _shown(request, found)
+
+
+def _shown(request: MerchantRequest, found: Row) -> Row:
+    row: Any = found
+    row.business = _show_own(request, row.business_id)
+    return found
 
 
 def _show_own(request: MerchantRequest, business_id: object) -> Business:
@@ -199,16 +263,18 @@ def _show_own(request: MerchantRequest, business_id: object) -> Business:
 
 
 def _show(request: MerchantRequest, business: Business | None) -> None:
-    """Raises `NotAllowed` where the role is not enough for the page.
+    """Raises `NotFound` where the store has no such page, and `NotAllowed` where the role is not enough for it.
 
     Its apps are read once, by the first view or template that needs them.
     """
     request.business = cast(Business, business)
     if business is None:
         return
+    if not _has(business, request.needs):
+        raise NotFound(NO_PAGE)
     role = StoreRole(business.store_role)
     request.manages, request.owns = may(role, StoreRole.MANAGER), role == StoreRole.OWNER
-    request.navigation = list(entries_of(business, request.user))
+    request.navigation = entries_of(business, request.user)
     request.form_about = str(business.pk)
     request.apps, request.frame = [], Frame(0, [], [])
     if request.manages:

@@ -1,18 +1,23 @@
 """The navigation of a store: its pages, and for whom each is there."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
+
+from django.urls import get_script_prefix, get_urlconf
 
 from accounts.access import may
 from accounts.enums import StoreRole
 from accounts.models import Business, User
+from accounts.models.capabilities import Capabilities
 from common.templatetags.links import address
 
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """`route` is the name of the page's URL. Pages below it are marked as inside unless it is `alone`."""
+    """`route` is the name of the page's URL. Pages below it are marked as inside unless it is `alone`. `needs` names what a store must
+    be capable of to have them; the pages themselves ask it, too (`merchants.access.only_with`).
+    """
 
     title: str
     route: str
@@ -20,29 +25,40 @@ class MenuEntry:
     least: StoreRole = StoreRole.MANAGER
     alone: bool = False
     has_staff: bool = False  # not on a developer's sandbox store
-
-    @property
-    def url(self) -> str:
-        return address(f"merchants:{self.route}")
+    needs: str = ""
 
 
 ENTRIES: Final = (
-    MenuEntry("Overview", "home", "layout-dashboard", alone=True),
+    MenuEntry("Overview", "home", "layout-dashboard", alone=True, needs="overview"),
     MenuEntry("Notices", "notices", "bell", StoreRole.ORDERS, alone=True),
-    MenuEntry("Orders", "orders", "receipt", StoreRole.ORDERS),
-    MenuEntry("Customers", "customers", "user", StoreRole.ORDERS),
-    MenuEntry("Products", "products", "package"),
-    MenuEntry("Reviews", "reviews", "star", StoreRole.ORDERS),
+    MenuEntry("Orders", "orders", "receipt", StoreRole.ORDERS, needs="orders"),
+    MenuEntry("Customers", "customers", "user", StoreRole.ORDERS, needs="customers"),
+    MenuEntry("Products", "products", "package", needs="products"),
+    MenuEntry("Reviews", "reviews", "star", StoreRole.ORDERS, needs="reviews"),
     MenuEntry("Pages", "pages", "file-text"),
     MenuEntry("Apps", "installed", "blocks"),
-    MenuEntry("Scripts", "scripts", "code", alone=True),
-    MenuEntry("Store settings", "store", "settings", alone=True),
-    MenuEntry("Staff", "staff", "users", StoreRole.OWNER, has_staff=True),
+    MenuEntry("Scripts", "scripts", "code", alone=True, needs="scripts"),
+    MenuEntry("Store settings", "store", "settings", alone=True, needs="settings"),
+    MenuEntry("Staff", "staff", "users", StoreRole.OWNER, has_staff=True, needs="staff"),
 )
 
 
-def entries_of(store: Business, person: User) -> Iterator[MenuEntry]:
-    """Those that the person may open in a store that has its `store_role`."""
-    for entry in ENTRIES:
-        if may(store.store_role, entry.least) and (person.is_merchant or not entry.has_staff):
-            yield entry
+def entries_of(store: Business, person: User) -> list[tuple[MenuEntry, str]]:
+    """Those that the person may open in a store that has its `store_role`, each with its address."""
+    return _entries(
+        store.store_role, store.capabilities, person.is_merchant, get_urlconf(), get_script_prefix()
+    )
+
+
+@lru_cache(maxsize=64)
+def _entries(
+    role: str, capabilities: Capabilities, is_merchant: bool, *routes: str | None
+) -> list[tuple[MenuEntry, str]]:
+    """`routes` are what addresses depend on. To find them takes longer than to write the links."""
+    return [
+        (entry, address(f"merchants:{entry.route}"))
+        for entry in ENTRIES
+        if (not entry.needs or getattr(capabilities, entry.needs))
+        and may(role, entry.least)
+        and (is_merchant or not entry.has_staff)
+    ]

@@ -35,15 +35,17 @@ def in_stores(person: User, text: str) -> Iterator[Found]:
     yield from islice(_own_pages(stores, person, text), MOST)
     if wanted or len(text) >= SHORTEST:
         places.require(Work.SEARCH)
-        yield from chain(_orders(stores, text, wanted), _products(managed, text, wanted))
+        with_orders = [each for each in stores if each.capabilities.orders]
+        with_products = [each for each in managed if each.capabilities.products]
+        yield from chain(_orders(with_orders, text, wanted), _products(with_products, text, wanted))
         yield from chain(_pages(managed, text), _apps(managed, text, wanted))
 
 
 def _own_pages(stores: Sequence[Business], person: User, text: str) -> Iterator[Found]:
     for store in stores:
-        for entry in entries_of(store, person):
+        for entry, url in entries_of(store, person):
             if folded(entry.title).startswith(folded(text)):
-                yield Found("Page of your store", entry.title, store.name, _in(store, entry.url), entry.icon)
+                yield Found("Page of your store", entry.title, store.name, _in(store, url), entry.icon)
 
 
 def _orders(stores: Sequence[Business], text: str, wanted: UUID | None) -> Iterator[Found]:

@@ -16,11 +16,13 @@ from django.urls import get_script_prefix, set_script_prefix
 from accounts.models import Business
 from accounts.services.confirmation import is_open
 from common.db.compiled import Compiled, Param
+from common.errors import NotFound
 from common.languages import ENGLISH, language_of, speaking
 from common.web.errors import answer_to
 from stores.addresses import slug_of
 
 WITHOUT_WORDS: Final = ("/media/", "/.well-known/")  # pictures and files need no store
+NO_STORE: Final = "There is no store at this address."
 MOST_REMEMBERED: Final = 10_000
 STORE_PATH: Final = re.compile(r"/store/(?P<slug>[-\w]+)(?P<rest>/.*)?", re.ASCII | re.DOTALL)
 
@@ -76,6 +78,8 @@ class StoreMiddleware:
         except DatabaseError as error:
             with speaking(self._spoken.get(slug, ENGLISH)):
                 return answer_to(request, error)
+        if store is not None and not store.capabilities.storefront:
+            return answer_to(request, NotFound(NO_STORE))
         request.store = store  # type: ignore[attr-defined]
         with speaking(self._language(store)):
             return self.get_response(request)

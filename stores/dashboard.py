@@ -12,8 +12,8 @@ from typing import Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce, TruncDate
+from django.db.models import Count, DecimalField, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Cast, Coalesce, TruncDate
 from django.utils import timezone
 
 from accounts.models import Business
@@ -23,6 +23,9 @@ from stores.models import Order, OrderItem, Product
 DEFAULT_DAYS: Final = 30
 MAX_DAYS: Final = 90
 TOP: Final = 10  # products
+WIDE: Final = DecimalField(
+    max_digits=40, decimal_places=0
+)  # a shop's price times a quantity is beyond 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +132,18 @@ def _by_day_and_status(
 
 def _top_products(orders: QuerySet[Order]) -> list[TopProduct]:
     """Most units first; ties go to the higher revenue, then to the newer product."""
-    items = OrderItem.objects.filter(order__in=orders.exclude(status=OrderStatus.CANCELLED)).order_by()
+    sold_in = orders.exclude(status=OrderStatus.CANCELLED)
+    items = OrderItem.objects.filter(order__in=sold_in, product_id__isnull=False).order_by()
     present = Product.objects.filter(pk=OuterRef("product_id")).values("name")
     sold = items.values("product_id").annotate(
         pieces=Sum("quantity"),
-        revenue=Sum(F("price") * F("quantity")),
+        revenue=Sum(Cast("price", WIDE) * F("quantity")),
         title=Coalesce(Subquery(present), Max("name")),
     )
     best = sold.order_by("-pieces", "-revenue", "-product_id")[:TOP]
     columns = best.values_list("product_id", "title", "pieces", "revenue")
-    return [TopProduct(*row) for row in columns]
+    return [
+        TopProduct(product, title, pieces, int(revenue))
+        for product, title, pieces, revenue in columns
+        if product is not None
+    ]

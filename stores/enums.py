@@ -131,3 +131,12 @@ class StockCrossing(models.TextChoices):
 def is_low(stock: int | None, threshold: int | None) -> bool:
     """Some is left, and less than the threshold."""
     return stock is not None and threshold is not None and 0 < stock < threshold
+
+
+class Resource(models.TextChoices):
+    """The kinds of rows that a shop pushes, by their names in paths (contract, section 17)."""
+
+    PRODUCTS = "products", "Products"
+    ORDERS = "orders", "Orders"
+    REVIEWS = "reviews", "Reviews"
+    PAGES = "pages", "Pages"

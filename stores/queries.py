@@ -1,7 +1,7 @@
 """Reading a store. Lists are newest first: ids are ordered by time, so ordering by id is enough."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 from uuid import UUID
@@ -21,11 +21,12 @@ from common.places import Work
 from common.secrets import digest
 from common.times import after, not_before
 from stores.addresses import order_of_key
-from stores.enums import Accent, DeliveryMethod, ProductStatus
+from stores.enums import Accent, DeliveryMethod, ProductStatus, Resource
 from stores.models import (
     DEFAULT_DELIVERY_FEE,
     LINES,
     Cart,
+    MirroredRow,
     Order,
     OrderItem,
     Product,
@@ -45,12 +46,14 @@ Row = TypeVar("Row", bound=Model)
 class Listing(Generic[Row]):
     """A list before pagination.
 
-    `counter` is the column of `StoreTotals` that counts these rows; None if a filter narrows them.
+    `counter` is the column of `StoreTotals` that counts these rows; None if a filter narrows them. `written` finds the same rows by SQL
+    that is written once.
     """
 
     business: Business
     rows: QuerySet[Row]
     counter: str | None
+    written: Compiled[Row] | None = field(default=None, kw_only=True)
 
     @property
     def total(self) -> int:
@@ -61,8 +64,14 @@ class Listing(Generic[Row]):
 
     def page(self, window: slice) -> tuple[list[Row], int]:
         """The rows of a page, and how many all pages have. One that isn't full, and isn't beyond the last, says so itself."""
-        found = list(self.rows[window])
-        before, last = window.start, len(found) < window.stop - window.start
+        before, most = window.start, window.stop - window.start
+        if self.written:
+            found = self.written.rows(limit=most, offset=before, business=self.business.pk)
+            for row in found:
+                row.business = self.business  # type: ignore[attr-defined]  # which all rows of a listing have
+        else:
+            found = list(self.rows[window])
+        last = len(found) < most
         return found, before + len(found) if last and (found or not before) else self.total
 
 
@@ -108,11 +117,12 @@ def listed_products(
     is_available: bool | None = None,
     search: str | None = None,
     updated_since: datetime | None = None,
+    external_id: str | None = None,
 ) -> AnyList[Product]:
     """Products that are not archived, including unavailable ones. `search` matches name and description;
     `updated_since` includes the moment. Raises `places.Busy` for a search.
     """
-    narrowed = Q()
+    narrowed = _mirrored(business, Resource.PRODUCTS, external_id)
     if category is not None:
         narrowed &= Q(category=category)
     if is_available is not None:
@@ -182,11 +192,12 @@ def orders(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
     updated_since: datetime | None = None,
+    external_id: str | None = None,
 ) -> AnyList[Order]:
     """Orders with lines and payment prefetched. `created_after` and `created_before` exclude the moment,
     `updated_since` includes it, all as times read on the wire.
     """
-    narrowed = Q()
+    narrowed = _mirrored(business, Resource.ORDERS, external_id)
     if status is not None:
         narrowed &= Q(status=status)
     if created_after is not None:
@@ -248,12 +259,25 @@ def whole_orders() -> QuerySet[Order]:
 # --- Reviews and pages ------------------------------------------------------------------------------
 
 
-def reviews(business: Business, *, product_id: UUID | str | None = None) -> AnyList[Review]:
+def reviews(
+    business: Business, *, product_id: UUID | str | None = None, external_id: str | None = None
+) -> AnyList[Review]:
     """All reviews, or those of one product. Text that is not an id matches no product."""
-    if product_id is None:
+    if product_id is None and external_id is None:
         return WholeList(business, _reviews_of, "reviews")
-    wanted, rows = parse_id(product_id), _reviews_of(business.pk)
-    return Listing(business, rows.filter(product=wanted) if wanted else rows.none(), None)
+    rows = _reviews_of(business.pk).filter(_mirrored(business, Resource.REVIEWS, external_id))
+    if product_id is not None:
+        wanted = parse_id(product_id)
+        rows = rows.filter(product=wanted) if wanted else rows.none()
+    return Listing(business, rows, None)
+
+
+def _mirrored(business: Business, resource: Resource, external_id: str | None) -> Q:
+    """The row with this id of the shop; all rows for None."""
+    if external_id is None:
+        return Q()
+    known = MirroredRow.objects.filter(business=business, resource=resource, external_id=external_id)
+    return Q(pk__in=known.filter(row_id__isnull=False).values("row_id"))
 
 
 def _reviews_of(business_id: Any) -> QuerySet[Review]:

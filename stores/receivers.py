@@ -10,17 +10,14 @@ from django.db.models.signals import post_delete
 from django.dispatch import receiver
 from django.template.defaultfilters import pluralize
 
-from accounts.enums import StoreNotice
 from accounts.models import Business, User
 from accounts.services.deletion import Obstacle
 from accounts.signals import account_deleted, account_deletion_asked, business_created
 from common.processes.background import enqueue_after_commit
-from stores.enums import OPEN, StockCrossing
-from stores.models import Order, Product, ProductPicture, Review, StoredPicture, StorePicture, StoreTotals
+from stores.enums import OPEN
+from stores.models import Order, ProductPicture, StoredPicture, StorePicture, StoreTotals
 from stores.samples.store import fill_store
-from stores.services import merchant_mails
 from stores.services.catalogue.pictures import delete_files
-from stores.signals import order_created, review_created, stock_crossed
 
 
 @receiver(business_created)
@@ -29,7 +26,7 @@ def open_store(
 ) -> None:
     """Every business has a store from the start; a sandbox store gets sample data."""
     StoreTotals.objects.create(business=business)
-    if business.is_sandbox and with_samples:
+    if business.is_sandbox and with_samples and business.capabilities.samples:
         fill_store(business=business, now=now)
 
 
@@ -41,7 +38,8 @@ def keep_stores_with_open_orders(
     owned = Business.objects.owned_by(user).order_by("pk")
     obstacles = []
     for store in owned.select_for_update() if locking else owned:
-        waiting = 0 if store.is_sandbox else Order.objects.filter(business=store, status__in=OPEN).count()
+        is_kept = store.capabilities.open_orders_wait and not store.is_sandbox
+        waiting = Order.objects.filter(business=store, status__in=OPEN).count() if is_kept else 0
         if waiting:
             title = f"{store.name} has {waiting:,} open order{pluralize(waiting)}"
             advice = "Deliver or cancel each of them first."
@@ -60,23 +58,3 @@ def remove_records(sender: Any, **kwargs: Any) -> None:
 def remove_files(sender: Any, *, instance: StoredPicture, **kwargs: Any) -> None:
     """Also where rows are deleted with their product."""
     transaction.on_commit(partial(delete_files, instance))
-
-
-@receiver(order_created)
-def note_order(sender: Any, *, order: Order, now: datetime, **kwargs: Any) -> None:
-    merchant_mails.note(business=order.business, kind=StoreNotice.NEW_ORDERS, now=now, about_id=order.pk)
-
-
-@receiver(stock_crossed)
-def note_low_stock(
-    sender: Any, *, product: Product, crossing: StockCrossing, now: datetime, **kwargs: Any
-) -> None:
-    if crossing != StockCrossing.BACK_IN_STOCK:
-        merchant_mails.note(
-            business=product.business, kind=StoreNotice.LOW_STOCK, now=now, about_id=product.pk
-        )
-
-
-@receiver(review_created)
-def note_review(sender: Any, *, review: Review, now: datetime, **kwargs: Any) -> None:
-    merchant_mails.note(business=review.business, kind=StoreNotice.NEW_REVIEWS, now=now, about_id=review.pk)

@@ -1,7 +1,7 @@
 """The store's objects in the app API and in event payloads (contract, section 4).
 
 Lists and events are too frequent for DRF's serializers, which cost several times as much per row. There a `…_payload`
-builds the object from a model instance or a named row with the columns named here, and the serializer above it only
+builds the object from a record, or in lists from a named row with the columns named here, and the serializer above it only
 describes the result. Neither queries the database. Missing values are null. In a row, times may be the text of the API.
 """
 
@@ -13,29 +13,43 @@ from typing import Any, Protocol
 
 from django.conf import settings
 from rest_framework import serializers
+from rest_framework.fields import SkipField
 
-from accounts.models import Business
+from accounts.models import EXTERNAL_ID, Business
 from common.money import to_major
-from common.rest.fields import ApiSerializer, Boolean, Choice, Date, Integer, Moment, Number, Object, Text
+from common.rest.fields import (
+    ApiSerializer,
+    Boolean,
+    Choice,
+    Date,
+    Identifier,
+    Integer,
+    Moment,
+    Number,
+    Object,
+    Text,
+)
 from common.times import iso, iso_or_none
 from stores import enums
 from stores.addresses import store_url
 from stores.dashboard import MAX_DAYS
 from stores.hookpoints import PaymentMethod
-from stores.models import Order
+from stores.records import OrderRecord
 
 NEUTRAL_PICTURE = f"{settings.STATIC_URL}images/product.svg"
 
 PRODUCT_COLUMNS = (
     "id", "name", "description", "price", "category", "is_available", "image", "slug", "status", "stock", "created_at", "updated_at",
+    "external_id", "group_id",
 )  # fmt: skip
-REVIEW_COLUMNS = ("id", "product_id", "rating", "comment", "author_name", "created_at")
-PAGE_COLUMNS = ("id", "slug", "title", "content", "created_at", "updated_at")
+REVIEW_COLUMNS = ("id", "product_id", "rating", "comment", "author_name", "created_at", "external_id")
+PAGE_COLUMNS = ("id", "slug", "title", "content", "created_at", "updated_at", "external_id")
 _PaymentRow = namedtuple("_PaymentRow", ("status", "payment_url", "qr_code", "invoice_id", "expires_at"))
 ORDER_COLUMNS = (
     *(f"payment__{name}" for name in _PaymentRow._fields),
     "id", "number", "status", "subtotal", "discount", "delivery_fee", "amount", "currency", "delivery_method", "address",
     "payment_method", "customer_name", "customer_email", "customer_phone", "note", "is_guest", "validation", "created_at", "updated_at",
+    "external_id", "other_charges",
 )  # fmt: skip
 
 OrderId = partial(Text, "The order.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a01")
@@ -47,6 +61,9 @@ BusinessId = partial(Text, "The business.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a0
 PageId = partial(Text, "The page.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a07")
 Currency = partial(Text, "The ISO 4217 code of the currency.", "USD", schema={"pattern": "^[A-Z]{3}$"})
 Count = partial(Integer, min_value=0)
+ExternalId = partial(
+    Text, "The shop's own id. Of connected stores alone.", required=False, max_length=EXTERNAL_ID
+)
 
 
 class Amount(Number):
@@ -60,9 +77,14 @@ class Amount(Number):
 
 
 class Row(Protocol):
-    """A model instance or a named row: whatever has the columns as attributes."""
+    """A record or a named row: whatever has the columns as attributes."""
 
     def __getattribute__(self, name: str, /) -> Any: ...
+
+
+def of_shop(row: Row, **more: Any) -> dict[str, Any]:
+    """What a record of a mirrored row has beside the others' fields; nothing for a row of a store here."""
+    return {} if row.external_id is None else {"externalId": row.external_id, **more}
 
 
 def _time(moment: datetime | str) -> str:
@@ -82,6 +104,13 @@ class ProductSerializer(serializers.Serializer):
     stock = Count("How many are left; null when stock isn't tracked.", 40, allow_null=True)
     createdAt = Moment("When it was created.", "2026-10-01T08:00:00.000Z")
     updatedAt = Moment("When it last changed.")
+    externalId = ExternalId("p-1")
+    groupId = Text(
+        "The same for all variants of one thing; null without one. Of connected stores alone.",
+        "beans",
+        required=False,
+        allow_null=True,
+    )
 
 
 def product_payload(row: Row, currency: str) -> dict[str, Any]:
@@ -98,11 +127,12 @@ def product_payload(row: Row, currency: str) -> dict[str, Any]:
         "stock": row.stock,
         "createdAt": _time(row.created_at),
         "updatedAt": _time(row.updated_at),
+        **of_shop(row, groupId=row.group_id or None),
     }
 
 
 class OrderLineSerializer(serializers.Serializer):
-    productId = ProductId()
+    productId = ProductId(allow_null=True)  # of connected stores, whose shops may sell what is no product
     name = Text("The product's name when it was ordered.", "Espresso beans")
     quantity = Integer("How many.", 2, min_value=1)
     price = Amount("Of one, in major units.", 12.5)
@@ -130,7 +160,10 @@ class OrderSerializer(serializers.Serializer):
     subtotal = Amount("All lines together, in major units.", 25)
     discount = Amount("All discounts together, a promo discount included.", 0)
     deliveryFee = Amount("The price of the delivery.", 3.5)
-    amount = Amount("The total that the customer pays: subtotal - discount + deliveryFee.", 28.5)
+    amount = Amount(
+        "The total that the customer pays: subtotal - discount + deliveryFee, and + otherCharges where there are any.",
+        28.5,
+    )
     currency = Currency()
     deliveryMethod = Choice(enums.DeliveryMethod.choices, "How the goods get there.", "DELIVERY")
     address = Text(
@@ -150,22 +183,28 @@ class OrderSerializer(serializers.Serializer):
     )
     createdAt = Moment("When it was placed.")
     updatedAt = Moment("When it last changed.")
+    externalId = ExternalId("o-1001")
+    otherCharges = Number(
+        "Surcharges and fees of the shop, in major units; may be negative. Of connected stores alone.",
+        0,
+        required=False,
+    )
 
 
-def order_payload(order: Order) -> dict[str, Any]:
-    """An order with its lines and payment, which `queries.whole_orders` brings along."""
-    return _order(order, order.lines, getattr(order, "payment", None))
+def order_payload(order: OrderRecord) -> dict[str, Any]:
+    return _order(order, order.lines, order.payment)
 
 
 def order_row_payload(row: Any, lines: Iterable[Row]) -> dict[str, Any]:
-    """The same for a row that begins with `ORDER_COLUMNS`, with what `queries.lines_of` found for it."""
+    """The same of a row that begins with `ORDER_COLUMNS`, with what `queries.lines_of` found for it."""
     payment = _PaymentRow(*row[: len(_PaymentRow._fields)])
     return _order(row, lines, payment if payment.status else None)
 
 
 def _order(order: Row, lines: Iterable[Row], payment: Row | None) -> dict[str, Any]:
     currency = order.currency
-    is_erased = not order.customer_name  # every order that is placed has a name (`services.customer_erasure`)
+    # Every order that is placed here has a name (`services.customer_erasure`); one of a shop may have none.
+    is_erased = not order.customer_name
     return {
         "id": str(order.id),
         "orderNumber": order.number,
@@ -177,7 +216,7 @@ def _order(order: Row, lines: Iterable[Row], payment: Row | None) -> dict[str, A
         "amount": to_major(order.amount, currency),
         "currency": currency,
         "deliveryMethod": str(order.delivery_method),
-        "address": None if is_erased else order.address,
+        "address": order.address or None if is_erased else order.address,
         "paymentMethod": str(order.payment_method),
         "payment": payment_payload(payment),
         "customer": {
@@ -185,11 +224,12 @@ def _order(order: Row, lines: Iterable[Row], payment: Row | None) -> dict[str, A
             "email": order.customer_email or None,
             "phone": order.customer_phone or None,
         },
-        "note": None if is_erased else order.note,
+        "note": order.note or None if is_erased else order.note,
         "isGuest": order.is_guest,
         "validation": str(order.validation),
         "createdAt": _time(order.created_at),
         "updatedAt": _time(order.updated_at),
+        **of_shop(order, otherCharges=to_major(order.other_charges, currency)),
     }
 
 
@@ -207,7 +247,7 @@ def without_customer(order: dict[str, Any]) -> dict[str, Any]:
 def _items(items: Iterable[Row], currency: str) -> list[dict[str, Any]]:
     return [
         {
-            "productId": str(item.product_id),
+            "productId": item.product_id and str(item.product_id),
             "name": item.name,
             "quantity": item.quantity,
             "price": to_major(item.price, currency),
@@ -238,6 +278,7 @@ class ReviewSerializer(serializers.Serializer):
         "The name that the customer gave; null once this person is erased.", "Kim", allow_null=True
     )
     createdAt = Moment("When it was written.")
+    externalId = ExternalId("r-1")
 
 
 def review_payload(row: Row) -> dict[str, Any]:
@@ -245,9 +286,10 @@ def review_payload(row: Row) -> dict[str, Any]:
         "id": str(row.id),
         "productId": str(row.product_id),
         "rating": row.rating,
-        "comment": row.comment if row.author_name else None,
+        "comment": row.comment if row.author_name else row.comment or None,
         "authorName": row.author_name or None,
         "createdAt": _time(row.created_at),
+        **of_shop(row),
     }
 
 
@@ -314,6 +356,7 @@ class PageSerializer(serializers.Serializer):
     content = Text("HTML.", "<p>We roast on Mondays.</p>")
     createdAt = Moment("When it was created.", "2026-10-01T08:00:00.000Z")
     updatedAt = Moment("When it last changed.")
+    externalId = ExternalId("about")
 
 
 def page_payload(row: Row) -> dict[str, Any]:
@@ -324,18 +367,39 @@ def page_payload(row: Row) -> dict[str, Any]:
         "content": row.content,
         "createdAt": _time(row.created_at),
         "updatedAt": _time(row.updated_at),
+        **of_shop(row),
     }
 
 
 class StorefrontUrl(Text):
-    def get_attribute(self, business: Business) -> str:
+    def get_attribute(self, business: Business) -> str | None:
+        if business.is_connected:
+            return business.connected.storefront_url or None
         return store_url(business.slug)
+
+
+class StoreOfShop(Identifier):
+    def get_attribute(self, business: Business) -> str:
+        if not business.is_connected:
+            raise SkipField
+        return business.connected.external_id
+
+
+class IsConnected(Boolean):
+    def get_attribute(self, business: Business) -> bool:
+        if not business.is_connected:
+            raise SkipField
+        return True
 
 
 class BusinessSerializer(ApiSerializer):
     id = BusinessId()
     slug = Text("The business's name in URLs.", "miras-coffee")
-    storefrontUrl = StorefrontUrl("The storefront.", "https://miras-coffee.stores.example/")
+    storefrontUrl = StorefrontUrl(
+        "The storefront. null where the shop of a connected store gave none.",
+        "https://miras-coffee.stores.example/",
+        allow_null=True,
+    )
     name = Text("The name.", "Mira's Coffee")
     type = Text("The kind of business, in the merchant's words.", "Cafe")
     address = Text("The address.", "1 Harbour Street")
@@ -344,3 +408,9 @@ class BusinessSerializer(ApiSerializer):
     timezone = Text("An IANA time zone.", "UTC")
     isSandbox = Boolean("Whether it is a developer's sandbox.", False)
     createdAt = Moment("When it was opened.", "2026-10-01T08:00:00.000Z")
+    externalId = StoreOfShop(
+        "The shop's own id. Connected stores alone have this field and the next.", "main", required=False
+    )
+    isConnected = IsConnected(
+        "Whether a shop with software of its own pushes the rows.", True, required=False
+    )

@@ -2,41 +2,41 @@
 
 Every signal but `copies_to_erase` is sent with `send`, inside the transaction of the change: a receiver's rows commit with the
 change or not at all, and its exception undoes the change. Receivers write rows and make no calls. Each signal carries `now`, the
-aware datetime of the change.
+aware datetime of the change. Rows are given as records (`stores.records`), made after the change: receivers may keep them.
 """
 
 from django.dispatch import Signal
 
 order_created = Signal()
-"""An order has been saved. Arguments: `order` (with its `lines`), `now`."""
+"""An order has been saved. Arguments: `order` (an `OrderRecord`), `now`."""
 
 order_status_changed = Signal()
-"""An order's status changed. Arguments: `order`, `previous` (the status before), `now`."""
+"""An order's status changed. Arguments: `order` (an `OrderRecord`), `previous` (the status before), `now`."""
 
 payment_completed = Signal()
-"""An app's payment was completed. Arguments: `payment` (with its order), `now`."""
+"""An app's payment was completed. Arguments: `payment` (a `PaymentRecord`), `now`."""
 
 payment_expired = Signal()
-"""An app's payment expired. Arguments: `payment` (with its order), `now`."""
+"""An app's payment expired. Arguments: `payment` (a `PaymentRecord`), `now`."""
 
 product_created = Signal()
-"""Arguments: `product`, `now`."""
+"""Arguments: `product` (a `ProductRecord`), `now`."""
 
 product_updated = Signal()
-"""The merchant edited a product. Arguments: `product`, `changed_fields` (wire names, sorted), `now`."""
+"""The merchant edited a product. Arguments: `product` (a `ProductRecord`), `changed_fields` (wire names, sorted), `now`."""
 
 product_deleted = Signal()
-"""Sent before the row goes. Arguments: `product`, `now`."""
+"""Sent before the row goes. Arguments: `product` (a `ProductRecord`), `now`."""
 
 stock_crossed = Signal()
-"""Stock ran out, fell below its threshold, or came back. Arguments: `product` (with the new stock),
-`crossing` (enums.StockCrossing), `now`."""
+"""Stock ran out, fell below its threshold, or came back. Arguments: `product` (a `ProductRecord`, with
+the new stock), `crossing` (enums.StockCrossing), `now`."""
 
 review_created = Signal()
-"""Arguments: `review`, `now`."""
+"""Arguments: `review` (a `ReviewRecord`), `now`."""
 
 review_deleted = Signal()
-"""Sent before the row goes. Arguments: `review`, `now`."""
+"""Sent before the row goes. Arguments: `review` (a `ReviewRecord`), `now`."""
 
 customer_erased = Signal()
 """A customer was erased. Arguments: `erasure` (a `CustomerErasure`), `person`, `copies` (a `copies.Copies`), `since` (when the

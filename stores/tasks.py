@@ -9,6 +9,7 @@ from common.db.fields import decrypt
 from common.db.leases import alone
 from common.db.rows import for_each
 from stores import customers
+from stores.connected import mirror
 from stores.models import Order, StoreTotals
 from stores.services import carts, customer_erasure, merchant_mails, order_mails, payments, totals
 from stores.services.catalogue import pictures
@@ -31,6 +32,11 @@ def remove_old_carts() -> None:
 
 
 @shared_task
+def remove_old_mentions() -> None:
+    mirror.remove_old_mentions()
+
+
+@shared_task
 def erase_copies_of_customer(erasure_id: str) -> None:
     customer_erasure.erase_copies(erasure_id=UUID(erasure_id))
 
@@ -50,6 +56,12 @@ def sweep_erased_customers() -> None:
 @shared_task
 def remove_records_of_deleted_stores() -> None:
     customer_erasure.remove_records_of_deleted_stores()
+
+
+@shared_task
+@alone
+def remove_ended_stores() -> None:
+    customer_erasure.remove_ended_stores()
 
 
 @shared_task

@@ -8,6 +8,7 @@ from django.db.models import Field, Model
 # The way from a row to its business. These tables would be split.
 OF_A_BUSINESS = {
     "accounts.Business": "pk",
+    "accounts.ConnectedStore": "business",
     "accounts.Staff": "business",
     "appapi.Export": "installation__business",
     "appapi.IdempotencyKey": "installation__business",
@@ -26,6 +27,8 @@ OF_A_BUSINESS = {
     "stores.Cart": "business",
     "stores.CustomerErasure": "business",
     "stores.MerchantNews": "business",
+    "stores.MirrorState": "business",
+    "stores.MirroredRow": "business",
     "stores.Order": "business",
     "stores.OrderChange": "order__business",
     "stores.OrderHookPart": "order__business",
@@ -103,6 +106,8 @@ OF_A_PERSON = {
 }
 # The last six are of a database: each part of a split has its own.
 OF_ALL = {
+    "accounts.ShopKey",
+    "accounts.ShopSystem",
     "auth.Group",
     "auth.Group_permissions",
     "auth.Permission",

@@ -1,4 +1,4 @@
-"""Clients of the two APIs."""
+"""Clients of the three APIs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from django.test import Client
 
 from accounts.models import User
+from accounts.services.shops import Connected
 from accounts.sign_in import tokens
 from installations.models import Installation
 from tests import documented
@@ -13,6 +14,11 @@ from tests import documented
 
 def client_of(installation: Installation) -> Client:
     return Client(headers={"Authorization": f"Bearer {installation.raw_token}"})
+
+
+def shop_client(connected: Connected) -> Client:
+    """A shop system's."""
+    return Client(headers={"authorization": f"Bearer {connected.key}"})
 
 
 Api = Callable[..., Any]

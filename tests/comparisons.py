@@ -8,7 +8,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[1]
 OURS: Final = (
     "accounts", "activity", "appapi", "config", "conformance", "developers", "extensions", "installations",
-    "marketplace", "merchants", "storefront", "stores", "streams", "teststores", "webhooks",
+    "marketplace", "merchants", "storeapi", "storefront", "stores", "streams", "teststores", "webhooks",
 )  # fmt: skip
 LOOKUPS: Final = ("filter", "exclude", "get", "Q", "F")
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from tests.pages_table import ANYONE, DEVELOPER, OWNER, PERSON, VIEWER
 
 ANY_APP = "ANY_APP"  # without a scope
+SHOP = "SHOP"  # a key of a connection
 PARAMETER: Final = re.compile(r"<(\w+)>")
 
 ORDER: Final[dict[str, Any]] = {
@@ -49,6 +50,28 @@ APP: Final[dict[str, Any]] = {
     "webhookFilter": {"any": [{"field": "price", "op": "in", "value": [1, 2]}]},
     "version": "1.0.0",
 }
+STORE: Final[dict[str, Any]] = {
+    "name": "Northwind",
+    "currency": "USD",
+    "locale": "de",
+    "storefrontUrl": "https://nw.example/",
+    "storefrontOrigins": ["https://m.nw.example"],
+}
+# As a shop sends them: `tests/storeapi` has more of each.
+ROWS: Final[dict[str, dict[str, Any]]] = {
+    "products": {"name": "Rye bread", "price": 4.5},
+    "orders": {
+        "orderNumber": "1001",
+        "status": "PENDING",
+        "items": [{"productId": "p-1", "name": "Rye bread", "quantity": 2, "price": 4.5}],
+        "subtotal": 9,
+        "amount": 9,
+        "createdAt": "2026-11-20T15:04:05Z",
+    },
+    "reviews": {"productId": "p-1", "rating": 5},
+    "pages": {"slug": "about", "title": "About us", "url": "https://shop.example/about"},
+}
+ROW: Final = {"resource": "products", "id": "p-1", "version": 7, "data": ROWS["products"]}
 _URL = "https://app.example.com/"
 MANIFEST: Final[dict[str, Any]] = {
     "settingsSchema": {"type": "object", "properties": {"color": {"type": "string"}}},
@@ -106,8 +129,9 @@ class Endpoint:
         return "/" + PARAMETER.sub(lambda found: values.get(found[1], "nothing"), self.route)
 
 
-ROOTS: Final = ("app-api", "webhooks", "developer", "auth")
+ROOTS: Final = ("app-api", "webhooks", "developer", "store-api", "auth")
 OF_TOKENS: Final = ROOTS[:2]
+OF_KEYS: Final = "store-api"
 ENDPOINTS: Final = [
     Endpoint("GET app-api/products", "read_products"),
     Endpoint("GET app-api/products/slug/<slug>", "read_products"),
@@ -150,6 +174,26 @@ ENDPOINTS: Final = [
         body={"since": "2026-11-20T00:00:00Z", "until": "2026-11-20T01:00:00Z"},
     ),
     Endpoint("POST webhooks/<webhook_id>/test", ANY_APP),
+    Endpoint("GET store-api/stores", SHOP),
+    Endpoint("GET store-api/stores/<store>", SHOP),
+    Endpoint("PUT store-api/stores/<store>", SHOP, body=STORE),
+    Endpoint("DELETE store-api/stores/<store>", SHOP, status=202),
+    Endpoint("GET store-api/stores/<store>/wanted", SHOP),
+    *(
+        Endpoint(f"{method} store-api/stores/<store>/{resource}/<id>", SHOP, body=body)
+        for resource, row in ROWS.items()
+        for method, body in (("GET", {}), ("PUT", row | {"version": 7}), ("DELETE", {}))
+        if (resource, method) != ("orders", "DELETE")
+    ),
+    Endpoint("POST store-api/stores/<store>/rows", SHOP, body={"rows": [ROW]}),
+    Endpoint(
+        "POST store-api/stores/<store>/customers/erase", SHOP, status=202, body={"email": "kim@example.com"}
+    ),
+    Endpoint("GET store-api/stores/<store>/erasures/<erasure_id>", SHOP),
+    Endpoint("POST store-api/stores/<store>/advance", SHOP, body={"seconds": 60}),
+    Endpoint(
+        "POST store-api/stores/<store>/snapshot", SHOP, body={"resource": "products", "rows": [["p-1", 7]]}
+    ),
     Endpoint("POST auth/register", ANYONE, body=PERSON_AND_STORE),
     Endpoint("POST auth/login", ANYONE, body={"email": "dana@example.com", "password": "wrong"}),
     Endpoint("POST auth/refresh", ANYONE, body={"refreshToken": "nothing"}),
@@ -226,6 +270,7 @@ ENDPOINTS: Final = [
 WITH_BODY: Final = [each for each in ENDPOINTS if each.method in ("POST", "PUT", "PATCH")]
 LISTS: Final = [each for each in ENDPOINTS if each.method == "GET"]
 OF_APPS: Final = [each for each in ENDPOINTS if each.root in OF_TOKENS]
+OF_SHOPS: Final = [each for each in ENDPOINTS if each.root == OF_KEYS]
 KEYED: Final = [
     each for each in ENDPOINTS if each.takes_key and each.method != "GET" and each.root != ROOTS[-1]
 ]

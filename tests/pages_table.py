@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-APIS: Final = ("appapi:", "developer_api:", "auth:")
+APIS: Final = ("appapi:", "storeapi:", "developer_api:", "auth:")
 ADMIN_OF_DJANGO: Final = re.compile(
     r"admin:(?:(?:login|logout|password_change|password_change_done|autocomplete|jsi18n|view_on_site|app_list)?$|.*_(?:add|history|delete|change|changelist|password_change)$)"
 )
@@ -38,6 +38,7 @@ NAMED_INSIDE = (
 )
 FRAMED = "may be shown in a frame on the operator's own pages (`EMBED_ORIGINS`)"
 UPLOAD = "takes pictures, so that `deploy/nginx.conf` lets larger bodies through"
+CONNECTED = "is there in a connected store, too, whose other pages of the dashboard are 404"
 ENDS = "would work without a field, and take the next role's object away"
 
 
@@ -216,8 +217,8 @@ ROWS: Final = [
     Page("portal:invitation_register", NOBODY, ANYONE, BY_A_LINK),
     Page("portal:app_delete", OWNER, OWNER),
     # The dashboard, consent, the marketplace
-    Page("merchants:home", ORDERS),
-    Page("merchants:notices", ORDERS, ORDERS),
+    Page("merchants:home", ORDERS, NOBODY, CONNECTED),
+    Page("merchants:notices", ORDERS, ORDERS, CONNECTED),
     Page("merchants:businesses", PERSON, NOBODY, NO_SANDBOX, NOT_SHOWN),
     Page("merchants:business_add", PERSON, PERSON, NO_SANDBOX, NOT_SHOWN),
     Page("merchants:business_switch", NOBODY, PERSON, PRESS),
@@ -225,8 +226,8 @@ ROWS: Final = [
     Page("merchants:staff", OWNER, OWNER, NO_SANDBOX),
     Page("merchants:staff_role", NOBODY, OWNER, PRESS),
     Page("merchants:staff_remove", OWNER, OWNER, PRESS, ENDS),
-    Page("merchants:invitation", ANYONE, PERSON, NOT_SHOWN, BY_A_LINK, PRESS),
-    Page("merchants:invitation_register", NOBODY, ANYONE, BY_A_LINK),
+    Page("merchants:invitation", ANYONE, PERSON, NOT_SHOWN, BY_A_LINK, PRESS, CONNECTED),
+    Page("merchants:invitation_register", NOBODY, ANYONE, BY_A_LINK, CONNECTED),
     Page("merchants:orders", ORDERS),
     Page("merchants:orders_export", ORDERS, NOBODY, FETCHED),
     Page("merchants:orders_move", ORDERS, ORDERS, FETCHED),
@@ -254,36 +255,36 @@ ROWS: Final = [
     Page("merchants:scripts_export", MANAGER, NOBODY, FETCHED),
     Page("merchants:store", MANAGER, MANAGER, UPLOAD),
     Page("merchants:view_store", MANAGER, NOBODY, FETCHED, NOTED),
-    Page("merchants:pages", MANAGER),
+    Page("merchants:pages", MANAGER, NOBODY, CONNECTED),
     Page("merchants:page_add", MANAGER, MANAGER),
     Page("merchants:page_picture", NOBODY, MANAGER, UNKEPT, UPLOAD),
     Page("merchants:page_delete", MANAGER, MANAGER, PRESS, ENDS),
-    Page("merchants:page_editor", MANAGER, MANAGER),
+    Page("merchants:page_editor", MANAGER, MANAGER, CONNECTED),
     Page("merchants:preview_text", NOBODY, MANAGER, UNKEPT),
-    Page("merchants:block_tokens", MANAGER, NOBODY, FETCHED),
-    Page("merchants:page_undo", NOBODY, MANAGER, PRESS),
-    Page("merchants:add_block", NOBODY, MANAGER, NAMED_INSIDE, PRESS),
-    Page("merchants:save_block", MANAGER, MANAGER, FETCHED),
-    Page("merchants:preview_block", NOBODY, MANAGER, UNKEPT),
-    Page("merchants:move_block", NOBODY, MANAGER, PRESS),
-    Page("merchants:remove_block", NOBODY, MANAGER, PRESS),
-    Page("merchants:installed", MANAGER, NOBODY, FRAMED),
-    Page("merchants:installation", MANAGER, MANAGER, FRAMED),
-    Page("merchants:activity", MANAGER, NOBODY, FRAMED),
-    Page("merchants:reconsent", MANAGER, MANAGER, PRESS),
-    Page("merchants:app_settings", MANAGER, MANAGER, NOT_SHOWN, FRAMED),
-    Page("merchants:checkout", MANAGER, NOBODY, FRAMED),
-    Page("merchants:checkout_refusal", MANAGER, MANAGER, FETCHED, FRAMED),
-    Page("merchants:hook_reset", NOBODY, MANAGER, PRESS, FRAMED),
-    Page("merchants:embeds", MANAGER, NOBODY, FRAMED),
-    Page("merchants:embed_settings", MANAGER, MANAGER, ANY_LENGTH, FRAMED),
-    Page("merchants:place_block", NOBODY, MANAGER, NAMED_INSIDE, PRESS),
-    Page("merchants:admin_page", MANAGER, NOBODY, FRAMED),
-    Page("merchants:session_token", MANAGER, NOBODY, FETCHED),
-    Page("merchants:pause", NOBODY, MANAGER, PRESS, FRAMED),
-    Page("merchants:resume", NOBODY, MANAGER, PRESS, FRAMED),
-    Page("merchants:uninstall", MANAGER, MANAGER, ENDS),
-    Page("merchants:receipt", MANAGER, NOBODY, FRAMED),
+    Page("merchants:block_tokens", MANAGER, NOBODY, FETCHED, CONNECTED),
+    Page("merchants:page_undo", NOBODY, MANAGER, PRESS, CONNECTED),
+    Page("merchants:add_block", NOBODY, MANAGER, NAMED_INSIDE, PRESS, CONNECTED),
+    Page("merchants:save_block", MANAGER, MANAGER, FETCHED, CONNECTED),
+    Page("merchants:preview_block", NOBODY, MANAGER, UNKEPT, CONNECTED),
+    Page("merchants:move_block", NOBODY, MANAGER, PRESS, CONNECTED),
+    Page("merchants:remove_block", NOBODY, MANAGER, PRESS, CONNECTED),
+    Page("merchants:installed", MANAGER, NOBODY, FRAMED, CONNECTED),
+    Page("merchants:installation", MANAGER, MANAGER, FRAMED, CONNECTED),
+    Page("merchants:activity", MANAGER, NOBODY, FRAMED, CONNECTED),
+    Page("merchants:reconsent", MANAGER, MANAGER, PRESS, CONNECTED),
+    Page("merchants:app_settings", MANAGER, MANAGER, NOT_SHOWN, FRAMED, CONNECTED),
+    Page("merchants:checkout", MANAGER, NOBODY, FRAMED, CONNECTED),
+    Page("merchants:checkout_refusal", MANAGER, MANAGER, FETCHED, FRAMED, CONNECTED),
+    Page("merchants:hook_reset", NOBODY, MANAGER, PRESS, FRAMED, CONNECTED),
+    Page("merchants:embeds", MANAGER, NOBODY, FRAMED, CONNECTED),
+    Page("merchants:embed_settings", MANAGER, MANAGER, ANY_LENGTH, FRAMED, CONNECTED),
+    Page("merchants:place_block", NOBODY, MANAGER, NAMED_INSIDE, PRESS, CONNECTED),
+    Page("merchants:admin_page", MANAGER, NOBODY, FRAMED, CONNECTED),
+    Page("merchants:session_token", MANAGER, NOBODY, FETCHED, CONNECTED),
+    Page("merchants:pause", NOBODY, MANAGER, PRESS, FRAMED, CONNECTED),
+    Page("merchants:resume", NOBODY, MANAGER, PRESS, FRAMED, CONNECTED),
+    Page("merchants:uninstall", MANAGER, MANAGER, ENDS, CONNECTED),
+    Page("merchants:receipt", MANAGER, NOBODY, FRAMED, CONNECTED),
     Page("merchants:marketplace", ANYONE, NOBODY, FRAMED),
     Page("merchants:listing", ANYONE, NOBODY, FRAMED),
     Page("merchants:listing_preview", PERSON, NOBODY, NOT_SHOWN, FRAMED),
@@ -321,6 +322,12 @@ ROWS: Final = [
     Page("admin:marketplace_submission_reject", REVIEWER, REVIEWER),
     Page("admin:marketplace_app_suspend", REVIEWER, REVIEWER),
     Page("admin:marketplace_app_reinstate", REVIEWER, REVIEWER, PRESS),
+    # Shop systems
+    Page("admin:accounts_shopsystem_connect", REVIEWER, REVIEWER),
+    Page("admin:accounts_shopsystem_key", NOBODY, REVIEWER, PRESS),
+    Page("admin:accounts_shopsystem_end_old_key", NOBODY, REVIEWER, PRESS),
+    Page("admin:accounts_shopsystem_secret", NOBODY, REVIEWER, PRESS),
+    Page("admin:accounts_shopsystem_disconnect", REVIEWER, REVIEWER),
 ]
 PAGES: Final = {row.name: row for row in ROWS}
 BUTTONS: Final = frozenset(row.name for row in ROWS if not row.reads)

@@ -1,9 +1,10 @@
 """Looking at the rows, beside what a request was answered."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.db import connection
 from django.db.models import Model
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -20,3 +21,23 @@ def unchanged(*models: type[Model]) -> Iterator[None]:
     before = rows_of(*models)
     yield
     assert rows_of(*models) == before
+
+
+def rows_read(work: Callable[[], object]) -> dict[str, int]:
+    """By table: the rows that scans and indexes gave, in this transaction."""
+
+    def until_now() -> dict[str, int]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT relname, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables"
+            )
+            return dict(cursor.fetchall())
+
+    before = until_now()
+    work()
+    after = until_now()
+    return {
+        table: number - before.get(table, 0)
+        for table, number in after.items()
+        if number > before.get(table, 0)
+    }

@@ -53,6 +53,7 @@ USES = (
     use("common/db/postgresql/base.py", "psycopg", "_WaitTimeout __class__", "`Connection.wait` still takes `timeout`, raises this error when it has passed, and is the only place where a session waits; a session may change its class.", ".wait("),
     use("common/db/transactions.py", "django", "_from_testcase", "A test's own transaction is still marked so among `atomic_blocks`."),
     use("common/files/object_storage.py", "django-storages", "_create_session _normalize_name", "The first makes a session with the credentials of the settings, the second gives a name its folder and refuses one that leaves it."),
+    use("common/processes/redis_client.py", "django", "_get_connection_pool", "`RedisCacheClient.get_client` still makes its client from the pool of this method, and of nothing else."),
     use("common/rest/schema.py", "drf-spectacular", "_get_examples _get_parameters _get_request_body _get_response_bodies _get_response_for_code _get_response_headers_for_code _get_serializer_field_meta _get_serializer_name _map_serializer _map_serializer_field", "These steps of `AutoSchema` still have these arguments: the document of the API is the same before and after."),
     use("common/web/visits.py", "django", "_resource_closers", "A streamed response still calls these when it is closed."),
     use("common/web/middleware/same_origin.py", "django", "_check_token", "`CsrfViewMiddleware` still judges a form's token here."),
@@ -69,6 +70,7 @@ USES = (
     use("accounts/sign_in/step_up.py", "django-allauth", "", "A form still waits for a proof by this; a record of a sign-in still has `method`, `at` and `reauthenticated`.", "internal.flows.reauthentication"),
     use("accounts/sign_in/provider.py", "django-allauth", "", "The provider still takes `nonce` and the like into the state, and the class that `provider_class` names is still the one that is used.", "unstash_redirect_state"),
     use("merchants/consent/views.py", "django-csp", "_csp_update", "The middleware still adds this to the page's policy, as its decorator does."),
+    use("stores/connected/catalogue.py", "django", "_raw_delete", "A queryset still deletes its own rows by this, and no row that points at them."),
     use("stores/admin.py", "django", "_get_validation_exclusions", "A model's form still leaves these fields out of `full_clean`."),
 )  # fmt: skip
 

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import Business, User
+from accounts.models import Business, ConnectedStore, User
 from accounts.services.businesses import open_throwaway_store
 from accounts.services.confirmation import require_confirmed
 from common import places
@@ -138,21 +138,22 @@ class Advanced:
     payments: int
 
 
-def advance(*, store: TestStore, by: timedelta, now: datetime | None = None) -> Advanced:
+def advance(*, store: TestStore | ConnectedStore, by: timedelta, now: datetime | None = None) -> Advanced:
     """Let the store's clock go on: what falls due within that time is due now, and served like anything else.
 
-    Not inside a transaction, since each payment expires in its own.
+    `store` is one of an author, or of a connection for tests. Not inside a transaction, since each payment expires in its own.
     """
     forbid_transaction()
     now = now or timezone.now()
     with transaction.atomic():
-        locked = TestStore.objects.select_for_update(of=("self",)).select_related("business").get(pk=store.pk)
+        clocks: Any = type(store)._default_manager.select_for_update(of=("self",))  # noqa: SLF001
+        locked = clocks.select_related("business").get(pk=store.pk)
         locked.ahead += by
         locked.save(update_fields=["ahead"])
         became = store_clock.bring_forward(business=locked.business, by=by, now=now)
         unpaid = payments.bring_forward(business=locked.business, by=by, now=now)
         breaker.bring_forward(business=locked.business, by=by)
-        clock_advanced.send(TestStore, business=locked.business, by=by, now=now)
+        clock_advanced.send(type(store), business=locked.business, by=by, now=now)
     expired = sum(payments.expire_payment(order=order, now=now) for order in unpaid)
     judge_webhooks(now=now)
     return Advanced(now + locked.ahead, became.deliveries, became.erasures, expired)

@@ -34,6 +34,11 @@ DECIDED = {
     "GET /app-api/reviews: 200.data[].comment: may be null",
     "review.created: body.data.authorName: may be null",
     "review.created: body.data.comment: may be null",
+    # A connected store may be without pages that shoppers read (docs/decisions/0139).
+    "GET /app-api/business: 200.storefrontUrl: may be null",
+    # Such a shop may sell what is no product, and stop tracking a product's stock (contract, section 17).
+    "GET /app-api/orders: 200.data[].items[].productId: may be null",
+    "product.back_in_stock: body.data.stock: may be null",
     # No hook is asked in the shadow (docs/decisions/0112).
     "GET /developer/apps/{appId}/release: 200.shadow: removed",
     "GET /developer/apps/{appId}/submissions: 200.data[].shadow: removed",

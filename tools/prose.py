@@ -25,6 +25,11 @@ MIGRATIONS = "/migrations/"
 FOR_USERS = (
     "templates", "docs", "storefront", "merchants", "developers", "sdk", "examples", "README.md", "CHANGELOG.md", "SECURITY.md",
 )  # fmt: skip
+# Where a shop is a store. Elsewhere it may be the software of others whose stores are connected (contract, section 17).
+WITH_STORES_ALONE = (
+    "templates/accounts", "templates/developers", "templates/merchants", "templates/storefront", "templates/stores", "storefront",
+    "merchants", "sdk", "examples", "README.md", "SECURITY.md",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ PHRASES = (
     Phrase("cancel(?:ed|ing)(?! statement)", "cancelled, cancelling, as the API writes it", ONE_SPELLING),
     Phrase("present (?=(?:token|secret|name|permission|manifest|version|state|value|price|total|setting|one)s?\\b)", "current", ONE_WORD),
     Phrase("(?:sandbox|test) shops?", "sandbox store", ONE_WORD),
-    Phrase("(?<![-/])shops?(?!-)", "store", ONE_WORD, FOR_USERS),
+    Phrase("(?<![-/])shops?(?!-)", "store", ONE_WORD, WITH_STORES_ALONE),
     Phrase("# (?:How often|Lists|Records|Answers)$", "Rate limits, Pagination, Objects, Responses", "the field's words", ("docs", "templates")),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The newest recorded release, out of the history: its source, and a Python with its own packages."""
+"""The newest recorded release, out of the history: its source, and a Python with its own packages. And the source of any commit."""
 
 import fcntl
 import subprocess
@@ -21,10 +21,15 @@ def check_out(folder: Path) -> Path | None:
     commit = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
     if not commit or _is_cut_off():
         return None
+    extract(commit, folder)
+    return folder
+
+
+def extract(commit: str, folder: Path) -> None:
+    """Put the tree of a commit into the folder."""
     packed = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True, check=True).stdout
     with tarfile.open(fileobj=BytesIO(packed)) as archive:
         archive.extractall(folder, filter="data")
-    return folder
 
 
 def interpreter(tree: Path) -> str:

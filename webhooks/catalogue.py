@@ -98,7 +98,7 @@ EVENTS: dict[str, EventType] = {
             "product.back_in_stock",
             "Inventory",
             "A product that had run out is in stock again.",
-            payloads.StockCrossed,
+            payloads.BackInStock,
             {"stock": 25},
         ),
         EventType("review.created", "Reviews", "A customer reviewed a product.", ReviewSerializer),

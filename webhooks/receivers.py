@@ -15,7 +15,8 @@ from marketplace.signals import app_suspended, app_updated, developer_left, fiel
 from stores import signals as store_signals
 from stores.customers import Copies, Person
 from stores.enums import OrderStatus, StockCrossing
-from stores.models import CustomerErasure, Order, Payment, Product, Review
+from stores.models import CustomerErasure
+from stores.records import OrderRecord, PaymentRecord, ProductRecord, ReviewRecord
 from webhooks.engine import listeners
 from webhooks.filters import rules
 from webhooks.messages import payloads
@@ -33,68 +34,70 @@ EVENT_OF_STATUS = {
 
 
 @receiver(store_signals.order_created)
-def on_order_created(order: Order, now: datetime, **_: Any) -> None:
-    publish(business=order.business, event_type="order.created", data=payloads.order_created(order), now=now)
+def on_order_created(order: OrderRecord, now: datetime, **_: Any) -> None:
+    publish(
+        business_id=order.business_id, event_type="order.created", data=payloads.order_created(order), now=now
+    )
 
 
 @receiver(store_signals.order_status_changed)
-def on_order_status_changed(order: Order, previous: str, now: datetime, **_: Any) -> None:
+def on_order_status_changed(order: OrderRecord, previous: str, now: datetime, **_: Any) -> None:
     data = payloads.order_moved(order, previous, now)
-    publish(business=order.business, event_type="order.status_changed", data=data, now=now)
+    publish(business_id=order.business_id, event_type="order.status_changed", data=data, now=now)
     special = EVENT_OF_STATUS.get(OrderStatus(order.status))
     if special:
-        publish(business=order.business, event_type=special, data=data, now=now)
+        publish(business_id=order.business_id, event_type=special, data=data, now=now)
 
 
 @receiver(store_signals.payment_completed)
-def on_payment_completed(payment: Payment, now: datetime, **_: Any) -> None:
+def on_payment_completed(payment: PaymentRecord, now: datetime, **_: Any) -> None:
     _publish_payment("payment.completed", payment, now)
 
 
 @receiver(store_signals.payment_expired)
-def on_payment_expired(payment: Payment, now: datetime, **_: Any) -> None:
+def on_payment_expired(payment: PaymentRecord, now: datetime, **_: Any) -> None:
     _publish_payment("payment.expired", payment, now)
 
 
-def _publish_payment(event_type: str, payment: Payment, now: datetime) -> None:
+def _publish_payment(event_type: str, payment: PaymentRecord, now: datetime) -> None:
     data = payloads.payment(payment, now)
-    publish(business=payment.order.business, event_type=event_type, data=data, now=now)
+    publish(business_id=payment.business_id, event_type=event_type, data=data, now=now)
 
 
 @receiver(store_signals.product_created)
-def on_product_created(product: Product, now: datetime, **_: Any) -> None:
+def on_product_created(product: ProductRecord, now: datetime, **_: Any) -> None:
     _publish_product("product.created", product, payloads.product_created(product), now)
 
 
 @receiver(store_signals.product_updated)
-def on_product_updated(product: Product, changed_fields: list[str], now: datetime, **_: Any) -> None:
+def on_product_updated(product: ProductRecord, changed_fields: list[str], now: datetime, **_: Any) -> None:
     _publish_product("product.updated", product, payloads.product_updated(product, changed_fields), now)
 
 
 @receiver(store_signals.product_deleted)
-def on_product_deleted(product: Product, now: datetime, **_: Any) -> None:
+def on_product_deleted(product: ProductRecord, now: datetime, **_: Any) -> None:
     _publish_product("product.deleted", product, payloads.product_deleted(product, now), now)
 
 
 @receiver(store_signals.stock_crossed)
-def on_stock_crossed(product: Product, crossing: StockCrossing, now: datetime, **_: Any) -> None:
+def on_stock_crossed(product: ProductRecord, crossing: StockCrossing, now: datetime, **_: Any) -> None:
     _publish_product(f"product.{crossing.value}", product, payloads.stock_crossed(product), now)
 
 
-def _publish_product(event_type: str, product: Product, data: payloads.Data, now: datetime) -> None:
-    publish(business=product.business, event_type=event_type, data=data, now=now)
+def _publish_product(event_type: str, product: ProductRecord, data: payloads.Data, now: datetime) -> None:
+    publish(business_id=product.business_id, event_type=event_type, data=data, now=now)
 
 
 @receiver(store_signals.review_created)
-def on_review_created(review: Review, now: datetime, **_: Any) -> None:
+def on_review_created(review: ReviewRecord, now: datetime, **_: Any) -> None:
     data = payloads.review_created(review)
-    publish(business=review.business, event_type="review.created", data=data, now=now)
+    publish(business_id=review.business_id, event_type="review.created", data=data, now=now)
 
 
 @receiver(store_signals.review_deleted)
-def on_review_deleted(review: Review, now: datetime, **_: Any) -> None:
+def on_review_deleted(review: ReviewRecord, now: datetime, **_: Any) -> None:
     data = payloads.review_deleted(review, now)
-    publish(business=review.business, event_type="review.deleted", data=data, now=now)
+    publish(business_id=review.business_id, event_type="review.deleted", data=data, now=now)
 
 
 @receiver(store_signals.copies_to_erase)

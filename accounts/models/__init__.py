@@ -11,11 +11,14 @@ from accounts.models.people import (
     UserManager,
     normalize_email,
 )
+from accounts.models.shops import EXTERNAL_ID, ConnectedStore, ShopKey, ShopSystem
 
 __all__ = [
+    "EXTERNAL_ID",
     "LASTS",
     "Business",
     "BusinessQuerySet",
+    "ConnectedStore",
     "DeveloperToken",
     "DeviceGrant",
     "Invitable",
@@ -23,6 +26,8 @@ __all__ = [
     "Mail",
     "SecurityEvent",
     "Session",
+    "ShopKey",
+    "ShopSystem",
     "SignIn",
     "Staff",
     "User",

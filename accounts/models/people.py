@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.timezone import now
 
 from accounts.enums import Role, StoreRole
+from accounts.models.capabilities import CONNECTED_STORE, OWN_STORE, Capabilities
 from accounts.validators import validate_currency, validate_locale, validate_timezone
 from common import lengths
 from common.contacts import kept_email_key
@@ -187,7 +188,7 @@ class BusinessQuerySet(models.QuerySet["Business"]):
 
 
 class Business(models.Model):
-    """A tenant: a merchant's business, a developer's sandbox, or a throwaway store. Made by `accounts.services`.
+    """A tenant: a merchant's business, a developer's sandbox, a throwaway store, or a store of a shop system. Made by `accounts.services`.
 
     `store_role` is there where a person's role was read along (`accounts.access`).
     """
@@ -204,6 +205,12 @@ class Business(models.Model):
     locale = models.CharField(max_length=16, default="en", validators=[validate_locale])
     timezone = models.CharField(max_length=64, default="UTC", validators=[validate_timezone])
     is_sandbox = models.BooleanField(default=False)
+    is_connected = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="A store of a `ShopSystem`: its rows are pushed by the shop (`ConnectedStore`).",
+    )
     expires_at = models.DateTimeField(
         null=True,
         blank=True,
@@ -234,6 +241,10 @@ class Business(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return CONNECTED_STORE if self.is_connected else OWN_STORE
 
 
 # --- People beside an owner --------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Opening a business, and changing it."""
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import count
@@ -34,6 +35,7 @@ RESERVED_SLUGS = frozenset(
     "platform pop pop3 portal postmaster readyz root secure security signin smtp sso staff staging static status support system "
     "vpn webmail webmaster wpad www www1 www2".split()
 )
+SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")  # a part of a host name (RFC 1123)
 COUNTED_SLUGS = 9
 MOST_STORES = 10  # of a person; sandboxes, test stores and those of checks aside
 MAX_BASE = 56  # characters; the longest ending has 7
@@ -79,7 +81,7 @@ def create_business(
     with transaction.atomic():
         if not is_sandbox:
             _require_room(owner)
-        _insert_under_free_slug(business)
+        insert_under_free_slug(business)
         business_created.send(
             sender=Business, business=business, with_samples=with_samples, now=business.created_at
         )
@@ -121,7 +123,7 @@ def _check_name(name: str) -> None:
         raise Invalid.field("name", str(problem)) from None
 
 
-def _insert_under_free_slug(business: Business) -> None:
+def insert_under_free_slug(business: Business) -> None:
     """Try slugs until one is free. Two openings at once may choose the same: the unique column decides."""
     for slug in _slugs(business.name):
         if _is_taken(slug):

@@ -38,6 +38,7 @@ from installations.limits import EXPORTS_KEPT
 from installations.models import Installation
 from stores import queries
 from stores.customers import Copies
+from stores.records import OrderRecord
 from stores.serializers import PRODUCT_COLUMNS, order_payload, product_payload
 from webhooks.feed import Cursor, current_horizon
 
@@ -200,7 +201,7 @@ def _records(export: Export) -> Iterator[dict[str, Any]]:
     business = export.installation.business
     if export.resource == ExportResource.ORDERS:
         for order in queries.orders(business).rows.iterator(chunk_size=CHUNK):
-            yield order_payload(order)
+            yield order_payload(OrderRecord.of(order))
         return
     products = queries.listed_products(business).rows.values_list(*PRODUCT_COLUMNS, named=True)
     for product in products.iterator(chunk_size=CHUNK):

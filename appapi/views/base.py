@@ -13,7 +13,7 @@ from accounts.models import Business
 from appapi import middleware
 from appapi.middleware import call_of
 from common.db.outages import is_outage
-from common.errors import NotAllowed, NotFound, TooManyRequests
+from common.errors import NotAllowed, NotFound
 from common.rest.idempotency import owner_of
 from common.rest.query import Query
 from common.rest.views import KeyedView
@@ -102,12 +102,7 @@ class AppApiView(KeyedView):
         return query.page(default=self.page_default, maximum=self.page_maximum)
 
     def _count(self, request: Request, caller: Installation | None) -> None:
-        state = middleware.count_request(request, caller)
-        if not state.allowed:
-            message = (
-                f"More than {state.limit} requests in a minute. Try again in {state.retry_after} seconds."
-            )
-            raise TooManyRequests(message, retry_after=state.retry_after)
+        middleware.RATE.check(request, f"installation:{caller.pk}" if caller else "")
 
 
 class UnknownPath(AppApiView):

@@ -22,6 +22,7 @@ from installations.models import Installation
 from stores import enums, queries, serializers
 from stores.hookpoints import ask_payment_methods
 from stores.models import Order
+from stores.records import OrderRecord
 from stores.services.checkout import place_order
 from stores.services.history import Actor
 from stores.services.orders import change_order_status
@@ -52,10 +53,15 @@ class OrderList(AppApiView):
         page = self.page(query)
         status = query.choice("status", enums.OrderStatus.values)
         after, before = query.moment("createdAfter"), query.moment("createdBefore")
-        since = query.moment("updatedSince")
+        since, external_id = query.moment("updatedSince"), query.text("externalId")
         query.check()
         listing = queries.orders(
-            self.business, status=status, created_after=after, created_before=before, updated_since=since
+            self.business,
+            status=status,
+            created_after=after,
+            created_before=before,
+            updated_since=since,
+            external_id=external_id,
         )
         rows, total = rows_of(listing, page, serializers.ORDER_COLUMNS)
         lines = queries.lines_of([row.id for row in rows])
@@ -87,9 +93,9 @@ class OrderList(AppApiView):
             business=self.business,
             request=order_request(body),
             by=_actor(self.installation),
-            on_saved=lambda order: self.keep(_created(order)),
+            on_saved=lambda order: self.keep(_answer(order, 201)),
         )
-        return _created(placed)
+        return _answer(placed, 201)
 
 
 class OrderDetail(OrderView):
@@ -98,7 +104,7 @@ class OrderDetail(OrderView):
     @extend_schema("getOrder", responses=serializers.OrderSerializer)
     def get(self, request: Request, order_id: str) -> Response:
         """Get an order."""
-        return Response(serializers.order_payload(queries.order_by_id(self.business, order_id)))
+        return _answer(queries.order_by_id(self.business, order_id))
 
 
 class OrderStatusView(OrderView):
@@ -120,11 +126,7 @@ class OrderStatusView(OrderView):
         """
         status = self.read(StatusBody)["status"]
         order = queries.order_by_id(self.business, order_id)
-        return Response(
-            serializers.order_payload(
-                change_order_status(order=order, status=status, by=_actor(self.installation))
-            )
-        )
+        return _answer(change_order_status(order=order, status=status, by=_actor(self.installation)))
 
 
 class OrderPayment(OrderView):
@@ -152,7 +154,7 @@ class OrderPayment(OrderView):
             reference=body["reference"],
             by=_actor(self.installation),
         )
-        return Response(serializers.order_payload(payment.order))
+        return _answer(payment.order)
 
 
 @may_wait_for_strangers
@@ -192,5 +194,5 @@ def _product_id(text: str) -> UUID:
     return product_id
 
 
-def _created(order: Order) -> Response:
-    return Response(serializers.order_payload(order), status=201)
+def _answer(order: Order, status: int = 200) -> Response:
+    return Response(serializers.order_payload(OrderRecord.of(order)), status=status)

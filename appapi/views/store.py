@@ -17,6 +17,7 @@ from installations.limits import REVIEWS_A_PAGE
 from stores import queries, serializers
 from stores.dashboard import DEFAULT_DAYS, MAX_DAYS, dashboard
 from stores.models import Product
+from stores.records import ProductRecord
 
 
 class BusinessDetail(AppApiView):
@@ -110,7 +111,8 @@ class ProductView(AppApiView):
     required_scope = "read_products"
 
     def answer(self, product: Product) -> Response:
-        return Response(serializers.product_payload(product, self.business.currency))
+        currency = self.business.currency
+        return Response(serializers.product_payload(ProductRecord.of(product, currency), currency))
 
 
 class ProductList(ProductView):
@@ -126,9 +128,15 @@ class ProductList(ProductView):
         page = self.page(query)
         category, available = query.text("category"), query.flag("isAvailable")
         search, since = query.text("search"), query.moment("updatedSince")
+        external_id = query.text("externalId")
         query.check()
         listing = queries.listed_products(
-            self.business, category=category, is_available=available, search=search, updated_since=since
+            self.business,
+            category=category,
+            is_available=available,
+            search=search,
+            updated_since=since,
+            external_id=external_id,
         )
         payload = partial(serializers.product_payload, currency=self.business.currency)
         return Response(page_of(listing, page, payload, serializers.PRODUCT_COLUMNS))
@@ -167,9 +175,9 @@ class ReviewList(AppApiView):
         """List reviews."""
         query = self.query()
         page = self.page(query)
-        product_id = query.text("productId")
+        product_id, external_id = query.text("productId"), query.text("externalId")
         query.check()
-        listing = queries.reviews(self.business, product_id=product_id)
+        listing = queries.reviews(self.business, product_id=product_id, external_id=external_id)
         return Response(page_of(listing, page, serializers.review_payload, serializers.REVIEW_COLUMNS))
 
 

@@ -116,6 +116,14 @@ class KeyField(models.CharField):
         return value
 
 
+class CodePointField(models.CharField):
+    """Text that the database sorts and compares by its code points, whatever its own language is."""
+
+    def db_parameters(self, connection: Any) -> Any:
+        collation = "C" if connection.vendor == "postgresql" else "BINARY"
+        return super().db_parameters(connection) | {"collation": collation}
+
+
 class HasItem(Func):
     """Whether the JSON list of texts in a column has this one. Django's `contains` would not work on SQLite."""
 

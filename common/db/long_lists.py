@@ -37,8 +37,11 @@ def total_of(rows: QuerySet[Any], *, is_long: bool = False) -> int:
 
 def found_in(rows: QuerySet[Any], found: QuerySet[Any, Row]) -> list[Row]:
     """What a query finds in these rows. Above 10,000 rows it may be up to a minute old."""
-    if total_of(rows) <= COUNTED_EXACTLY:
-        return list(found)
+    return list(found) if total_of(rows) <= COUNTED_EXACTLY else found_lately(found)
+
+
+def found_lately(found: QuerySet[Any, Row]) -> list[Row]:
+    """What a query of a list above 10,000 rows finds, or found in the last minute."""
     remembered: list[Row] | None = _asked(
         lambda: cache.get_or_set(_key(found), lambda: list(found), REMEMBERED)
     )

@@ -139,6 +139,47 @@ class AddUniqueConcurrently(migrations.AddConstraint):
         build_index(schema_editor, self.constraint.name, concurrently)
 
 
+class AddCheckNotValid(migrations.AddConstraint):
+    """`AddConstraint` of a check that holds for what is written from now on. `ValidateCheck` reads the rows that are there."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        if schema_editor.connection.vendor != "postgresql":
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+            return
+        model = to_state.apps.get_model(app_label, self.model_name)
+        schema_editor.execute(f"{self.constraint.create_sql(model, schema_editor)} NOT VALID", params=None)
+
+
+class ValidateCheck(Operation):
+    """Look through the rows of before. Others read and write meanwhile."""
+
+    def __init__(self, model_name: str, name: str) -> None:
+        self.model_name = model_name
+        self.name = name
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        """Nothing."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        if schema_editor.connection.vendor == "postgresql":
+            model, quote = to_state.apps.get_model(app_label, self.model_name), schema_editor.quote_name
+            schema_editor.execute(
+                f"ALTER TABLE {quote(model._meta.db_table)} VALIDATE CONSTRAINT {quote(self.name)}"
+            )
+
+    def database_backwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        """Nothing."""
+
+    def describe(self) -> str:
+        return f"Validate {self.name} of {self.model_name}"
+
+
 def build_index(schema_editor: BaseDatabaseSchemaEditor, name: str, statement: Any) -> None:
     """Execute a `CREATE INDEX CONCURRENTLY`. Raises `DatabaseError`s as they come."""
     assert not schema_editor.connection.in_atomic_block, "set atomic = False on the migration"

@@ -95,6 +95,7 @@ def _executed(calls: Sequence[BoundStatement]) -> list[list[Any]]:
         cursor.execute("; ".join(call.text for call in calls), values)
         rows = []
         while True:
-            rows.append(cursor.fetchall() if cursor.description else [])
+            # Not `description`, which makes an object of each column.
+            rows.append(cursor.fetchall() if cursor.pgresult.nfields else [])
             if not cursor.nextset():
                 return rows

@@ -19,7 +19,7 @@ from common.observability.objectives import Objective
 
 # Every first part in config/urls.py but those of probes and crawlers.
 ROOTS: Final = frozenset(
-    "app-api webhooks developer auth oauth .well-known portal merchant marketplace media static docs sdk licenses search theme "
+    "app-api webhooks store-api developer auth oauth .well-known portal merchant marketplace media static docs sdk licenses search theme "
     "store admin accounts inbox".split()
 )
 CHECKOUT: Final = ("storefront:checkout", "GET"), ("storefront:checkout", "POST"), ("appapi:orders", "POST")

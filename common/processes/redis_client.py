@@ -70,7 +70,14 @@ class CacheClient(RedisCacheClient):
     def __init__(self, *args: Any, **options: Any) -> None:
         timeouts = {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
         super().__init__(*args, **({"pool_class": Pools} | timeouts | options))
-        self._client = Client
+        self._clients: dict[redis.ConnectionPool, Client] = {}
+
+    def get_client(self, key: Any = None, *, write: bool = False) -> Client:
+        """One for each pool. Django makes one for each command, which takes longer than to send it."""
+        pool = self._get_connection_pool(write)  # type: ignore[attr-defined]  # stubs lack it
+        if pool not in self._clients:
+            self._clients[pool] = Client(connection_pool=pool)
+        return self._clients[pool]
 
 
 class Cache(RedisCache):

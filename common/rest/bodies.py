@@ -1,5 +1,6 @@
 """Parses the bodies of API requests, and renders JSON responses."""
 
+import zlib
 from collections.abc import Iterable, Mapping
 from io import BytesIO
 from typing import IO, Any
@@ -17,6 +18,7 @@ from common.web.middleware.bodies import check_escapes
 from common.web.requests import refuse_coding
 
 MAX_BODY = 1024 * 1024  # bytes
+GZIP = ("gzip", "x-gzip")  # RFC 9110, section 8.4.1.3
 RAW_BODY = "common.rest.raw_body"  # what was parsed, in the request's environ
 
 
@@ -34,7 +36,7 @@ class JsonParser(parsers.BaseParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        body = stream.read(MAX_BODY + 1)
+        body = self.read(stream, parser_context)
         if parser_context:
             parser_context["request"].META[RAW_BODY] = body
         if len(body) > MAX_BODY:
@@ -45,6 +47,23 @@ class JsonParser(parsers.BaseParser):
         if not isinstance(document, dict):
             raise ParseError("The body must be a JSON object.", code="json_not_object")
         return document
+
+    def read(self, stream: IO[Any], parser_context: Mapping[str, Any] | None) -> bytes:
+        """The body, and no more of it than is needed to see that it is too large."""
+        found: bytes = stream.read(MAX_BODY + 1)
+        return found
+
+
+class PackedJsonParser(JsonParser):
+    """Also takes a body with `Content-Encoding: gzip`, whose unpacked size counts. `PackedJson` lets it through."""
+
+    def read(self, stream: IO[Any], parser_context: Mapping[str, Any] | None) -> bytes:
+        body = super().read(stream, parser_context)
+        if not parser_context or not is_packed(parser_context["request"].headers):
+            return body
+        if len(body) > MAX_BODY:
+            raise BodyTooLarge
+        return unpacked(body)
 
 
 class FormParser(parsers.FormParser):
@@ -58,6 +77,22 @@ class FormParser(parsers.FormParser):
             raise BodyTooLarge
         check_escapes(body)
         return super().parse(BytesIO(body), media_type, parser_context)
+
+
+def is_packed(headers: Mapping[str, str]) -> bool:
+    return headers.get("Content-Encoding", "").strip().lower() in GZIP
+
+
+def unpacked(body: bytes) -> bytes:
+    """A gzip file unpacked, to one byte beyond the limit. Raises `ParseError` for one that is broken, cut off, or followed by more."""
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        found = unpacker.decompress(body, MAX_BODY + 1)
+    except zlib.error as error:
+        raise ParseError("The body is not valid gzip.", code="invalid_gzip") from error
+    if len(found) <= MAX_BODY and (not unpacker.eof or unpacker.unused_data):
+        raise ParseError("The body is not one whole gzip file.", code="invalid_gzip")
+    return found
 
 
 def read_json(body: bytes) -> Any:
@@ -97,12 +132,23 @@ class AlwaysJson(BaseContentNegotiation):
     """API paths always respond with JSON, even to a client that asks for HTML."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
-        refuse_coding(request.headers)
+        self.check_coding(request)
         sent = (request.content_type or "").partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == sent), None)
+
+    def check_coding(self, request: Request) -> None:
+        refuse_coding(request.headers)
 
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
         renderer = next(iter(renderers))
         return renderer, renderer.media_type or "application/json"
+
+
+class PackedJson(AlwaysJson):
+    """For views that take compressed bodies (`PackedJsonParser`)."""
+
+    def check_coding(self, request: Request) -> None:
+        if not is_packed(request.headers):
+            super().check_coding(request)

@@ -10,11 +10,15 @@ Each field has a description and an example for the documentation: `Text("The na
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 from rest_framework import serializers
 
+from common import money
 from common.times import OutOfRange, iso, parse_moment
+
+MAX_AMOUNT: Final = 1_000_000_000_000  # major units; a float still has exact decimals there
 
 
 class Described(serializers.Field):
@@ -41,6 +45,16 @@ class Identifier(Text):
         super().__init__(*args, trim_whitespace=False, **options)
 
 
+class OptionalText(Text):
+    """A text that may be missing, null or blank. All three give ""."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, default="", allow_blank=True, allow_null=True, **options)
+
+    def run_validation(self, data: Any = serializers.empty) -> str:
+        return super().run_validation("" if data is None else data)
+
+
 class Integer(Described, serializers.IntegerField):
     default_error_messages = {"invalid": "Must be an integer."}
 
@@ -59,6 +73,36 @@ class Number(Described, serializers.FloatField):
         if not isinstance(data, int | float) or isinstance(data, bool):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class MinorUnits(Number):
+    """A number of at least 0 in major units of `context["currency"]`, converted to minor units.
+
+    More decimals than the currency has are an error.
+    """
+
+    default_error_messages = {"decimals": "At most {places} decimals, because the currency is {currency}."}
+
+    def __init__(self, *args: Any, min_value: int = 0, **options: Any) -> None:
+        super().__init__(*args, min_value=min_value, max_value=MAX_AMOUNT, **options)
+
+    def run_validation(self, data: Any = serializers.empty) -> int:
+        value = super().run_validation(data)
+        currency = self.context["currency"]
+        exact, places = Decimal(str(value)), money.decimals(currency)
+        if exact != round(exact, places):
+            self.fail("decimals", currency=currency, places=places)
+        return money.to_minor(value, currency)
+
+
+class OptionalAmount(MinorUnits):
+    """An amount that may be missing or null, which gives 0."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, default=0, allow_null=True, **options)
+
+    def run_validation(self, data: Any = serializers.empty) -> int:
+        return super().run_validation(0 if data is None else data)
 
 
 class Boolean(Described, serializers.BooleanField):

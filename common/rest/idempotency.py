@@ -58,7 +58,7 @@ _UUID: Final = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 Handler = Callable[..., HttpResponseBase]
 
 
-def owner_of(kind: Literal["installation", "person"], key: UUID) -> str:
+def owner_of(kind: Literal["installation", "person", "shop"], key: UUID) -> str:
     return f"{kind}:{key}"
 
 

@@ -55,6 +55,8 @@ class FixedNode(Node):
 
 def _plain(value: Any) -> Any:
     """Raises `TypeError` for what may say something else another time, such as a person."""
+    if type(value) is str:
+        return value
     if isinstance(value, str):
         return value[:]  # so that one that is safe isn't taken for one that somebody typed
     if value is None or isinstance(value, int):

@@ -231,10 +231,12 @@ def step(
     return render_to_string("components/step.html", context)
 
 
-@register.inclusion_tag("components/error_summary.html")
-def error_summary(form: BaseForm, *, focus: bool = True) -> dict[str, Any]:
-    """The errors of a form at the top of the page, each with a link to its field."""
-    return {"form": form, "focus": focus}
+@register.simple_tag
+def error_summary(form: BaseForm | None, *, focus: bool = True) -> SafeString:
+    """The errors of a form at the top of the page, each with a link to its field. A list may have no form."""
+    if not form or not (form.is_bound and form.errors):
+        return SafeString()
+    return render_to_string("components/error_summary.html", {"form": form, "focus": focus})
 
 
 @register.filter

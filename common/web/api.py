@@ -18,6 +18,7 @@ class ApiMiddleware:
         request.path_info = request.path_info.removesuffix("/")  # only one: an empty id stays invalid
         response = self.get_response(request)
         response.headers["Content-Security-Policy"] = POLICY
-        if not response.streaming:  # as CommonMiddleware does, which probes don't meet
+        # As CommonMiddleware does, which probes don't meet. A 304 would have to name the length of what it leaves out.
+        if not response.streaming and response.status_code != 304:
             response.headers.setdefault("Content-Length", str(len(response.content)))
         return response

@@ -7,7 +7,7 @@ per cent of the plot, so that it fits any width while its text keeps its size.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Final
 
@@ -328,5 +328,7 @@ def _percent(number: float) -> str:
     return f"{_shown(number)}%"
 
 
+@lru_cache(maxsize=4096)
 def _shown(number: float) -> str:
+    """Charts of the same span have the same places."""
     return f"{round(number, 3):g}"

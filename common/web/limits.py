@@ -8,9 +8,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Final, NoReturn, Protocol, TypeVar, cast
+from typing import Any, Final, NoReturn, Protocol, Self, TypeVar, cast
 
 import redis
 from django.conf import settings
@@ -30,7 +31,7 @@ log = logging.getLogger(__name__)
 
 WINDOW = 60  # seconds
 
-# KEYS[1] is the bucket, ARGV[1] the current time and ARGV[2] the window, in whole seconds of the caller's clock.
+# KEYS[1] is the bucket, ARGV[1] the current time and ARGV[2] the window, in whole seconds of the caller's clock; ARGV[3] the amount.
 # Returns the count and the end of the window.
 COUNT_SCRIPT = """
 local ends = tonumber(redis.call('HGET', KEYS[1], 'ends'))
@@ -40,7 +41,7 @@ if not ends or ends <= tonumber(ARGV[1]) then
     redis.call('HSET', KEYS[1], 'count', 0, 'ends', ends)
     redis.call('EXPIRE', KEYS[1], ARGV[2] + 1)
 end
-return {redis.call('HINCRBY', KEYS[1], 'count', 1), ends}
+return {redis.call('HINCRBY', KEYS[1], 'count', ARGV[3]), ends}
 """
 
 
@@ -67,6 +68,11 @@ class RateState:
     def remaining(self) -> int:
         return max(0, self.limit - self.count)
 
+    @property
+    def less_one(self) -> Self:
+        """Once the request has been taken back."""
+        return replace(self, count=self.count - 1)
+
     def headers(self) -> dict[str, str]:
         """The rate headers of every response, and `Retry-After` if it is refused."""
         headers = {
@@ -80,8 +86,8 @@ class RateState:
 
 
 class Counter(Protocol):
-    def count(self, bucket: str, now: int, window: int = WINDOW) -> tuple[int, int]:
-        """Count one request. Returns the number in this window and the window's end in Unix seconds."""
+    def count(self, bucket: str, now: int, window: int = WINDOW, amount: int = 1) -> tuple[int, int]:
+        """Count a request, or several. Returns the number in this window and the window's end in Unix seconds."""
 
     def read(self, bucket: str, now: int) -> int:
         """The number in the current window."""
@@ -101,8 +107,8 @@ class RedisCounter:
         self._count = self._client.register_script(COUNT_SCRIPT)
         self._undo = self._client.register_script(UNDO_SCRIPT)
 
-    def count(self, bucket: str, now: int, window: int = WINDOW) -> tuple[int, int]:
-        count, ends = self._count(keys=[self._key(bucket)], args=[now, window])
+    def count(self, bucket: str, now: int, window: int = WINDOW, amount: int = 1) -> tuple[int, int]:
+        count, ends = self._count(keys=[self._key(bucket)], args=[now, window, amount])
         return int(count), int(ends)
 
     def read(self, bucket: str, now: int) -> int:
@@ -127,14 +133,14 @@ class LocalCounter:
         self._lock = threading.Lock()
         self._buckets: dict[str, tuple[int, int]] = {}
 
-    def count(self, bucket: str, now: int, window: int = WINDOW) -> tuple[int, int]:
+    def count(self, bucket: str, now: int, window: int = WINDOW, amount: int = 1) -> tuple[int, int]:
         with self._lock:
             count, ends = self._buckets.get(bucket, (0, 0))
             if ends <= now:
                 self._drop_ended(now)
                 count, ends = 0, now + window
-            self._buckets[bucket] = (count + 1, ends)
-            return count + 1, ends
+            self._buckets[bucket] = (count + amount, ends)
+            return count + amount, ends
 
     def read(self, bucket: str, now: int) -> int:
         count, ends = self._buckets.get(bucket, (0, 0))
@@ -160,8 +166,8 @@ def counter() -> Counter:
     return RedisCounter(settings.REDIS_URL) if settings.REDIS_URL else LocalCounter()
 
 
-def consume(bucket: str, *, limit: int, window: int = WINDOW) -> RateState:
-    """Count one request in `bucket`, which has `limit` in `window` seconds.
+def consume(bucket: str, *, limit: int, window: int = WINDOW, amount: int = 1) -> RateState:
+    """Count one request in `bucket`, or one that is worth several. It has `limit` in `window` seconds.
 
     While the cache server can't be reached, every request passes: the limit protects the service from a single app and
     must not block all of them.
@@ -169,12 +175,18 @@ def consume(bucket: str, *, limit: int, window: int = WINDOW) -> RateState:
     moment = time.time()
     now = int(moment)
     try:
-        count, ends = counter().count(bucket, now, window)
+        count, ends = counter().count(bucket, now, window, amount)
     except redis.RedisError as error:
         NOT_LIMITED.labels(bucket.partition(":")[0]).inc()
         log.debug("not counted: %s", error)
         count, ends = 1, now + window
     return RateState(limit=limit, count=count, reset=ends, retry_after=max(1, ends - now))
+
+
+def uncount(bucket: str) -> None:
+    """Take back a request that `consume` counted."""
+    with suppress(redis.RedisError):
+        counter().undo(bucket)
 
 
 # --- One person --------------------------------------------------------------------------------------

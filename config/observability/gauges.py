@@ -8,7 +8,7 @@ import socket
 import ssl
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Final
 from urllib.parse import urlsplit
@@ -27,6 +27,7 @@ from config.celery import app as celery_app
 from config.models import BackupRecord
 from config.observability import scheduler_seen
 from extensions.hooks.breaker import count_states
+from storeapi.health import SILENT_AFTER, silent_stores
 from streams.services.batches import progress
 from webhooks.insight.backlog import COUNTED, READ, RECENT, backlog, in_flight, recent_attempts
 from webhooks.services.audit import last_audit
@@ -187,6 +188,14 @@ def _streams() -> Iterator[Metric]:
     yield from (lag, gaps)
 
 
+def _connected_shops() -> Iterator[Metric]:
+    yield gauge(
+        "connected_stores_silent",
+        f"Stores of shop systems with apps, whose shop sent nothing for {SILENT_AFTER // timedelta(hours=1)} hours.",
+        silent_stores(timezone.now()).count(),
+    )
+
+
 def _certificates() -> Iterator[Metric]:
     family = labeled("certificate_seconds_left", "Until the certificate ends that a host shows.", "host")
     for host, seconds in certificate_seconds_left().items():
@@ -206,6 +215,7 @@ SHARED: Final[dict[str, Figures]] = {
     "archiver": _archiver,
     "backups": _backups,
     "event streams": _streams,
+    "connected shops": _connected_shops,
     "certificates": _certificates,
 }
 

@@ -17,6 +17,7 @@ INSTALLED_APPS = [
     "merchants.apps.MerchantsConfig",
     "storefront.apps.StorefrontConfig",
     "appapi.apps.AppApiConfig",
+    "storeapi.apps.StoreApiConfig",
     "activity.apps.ActivityConfig",
     "streams.apps.StreamsConfig",
     "extensions.apps.ExtensionsConfig",

@@ -60,6 +60,9 @@ OUTGOING_USER_AGENT = "Service-Webhooks/1.0"
 DEMO_HISTORY = flag("DEMO_HISTORY", default=True)
 FOOTER_NOTE = ""
 
+# How many requests a minute a connected shop may make (`storeapi`).
+STORE_API_RATE = at_least(1, "STORE_API_RATE", 6_000)
+
 # Whether calls of apps are logged for their developers (`activity.log`).
 LOG_API_CALLS = flag("LOG_API_CALLS", default=True)
 

@@ -28,6 +28,7 @@ ZONES: dict[str, dict[str, Any]] = {
             "django.contrib.sessions.middleware.SessionMiddleware",
             "django.middleware.common.CommonMiddleware",
             "common.web.middleware.bodies.FormBodyMiddleware",
+            "merchants.access.CapabilityMiddleware",
             "common.web.middleware.same_origin.OwnFormsMiddleware",
             "accounts.sign_in.sessions.Authentication",
             "accounts.times.PersonalTimes",
@@ -40,6 +41,7 @@ ZONES: dict[str, dict[str, Any]] = {
         "middleware": [
             "appapi.middleware.CallLogMiddleware",
             "appapi.middleware.RateHeadersMiddleware",
+            "storeapi.middleware.RateHeadersMiddleware",
             "django.middleware.security.SecurityMiddleware",
             "common.web.api.ApiMiddleware",
             "django.middleware.common.CommonMiddleware",

@@ -49,6 +49,7 @@ TASKS = (
     Guide("blocks", "Add blocks to pages", "Show your content in a frame that merchants place on their pages.", "blocks"),
     Guide("embeds", "Add widgets and scripts", "Show a floating widget on every page of a store, or run a script there.", "code"),
     Guide("admin-pages", "Add admin pages", "Show a page of your app in the merchant's sidebar, and find out who is looking.", "layout-dashboard"),
+    Guide("connect-a-shop", "Connect a store that you run", "Push the products and orders of your own software, so that apps can read them.", "store"),
     Guide("re-consent", "Ask for more permissions", "Add scopes or parts to an app that stores already use.", "plus"),
     Guide("erasure", "Erase a store's data", "Delete everything about a store after it uninstalled your app, or about one of its customers.", "eraser"),
     Guide("local-development", "Develop on your machine", "Receive webhooks and hook calls of your sandbox store without a public address.", "terminal"),

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from developers.docs import guides, reference
 from developers.docs.guides import Guide
-from developers.docs.reference import APP_API
+from developers.docs.reference import APP_API, DEVELOPER_API, SHOP_API
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,13 @@ TOOLS: Final = ("command-line", "sdk-python", "sdk-node", "sdk-browser", "check-
 @cache
 def parts() -> list[NavigationPart]:
     tasks = [NavigationPart(name, _guides(slugs)) for name, slugs in TASKS.items()]
-    groups: dict[bool, list[NavigationEntry]] = {True: [], False: []}
+    groups: dict[str, list[NavigationEntry]] = {APP_API: [], SHOP_API: [], DEVELOPER_API: []}
     for group in reference.groups():
         entry = NavigationEntry(
             group.name, reverse("docs:group", args=[group.slug]), "chevron-right", exact=False
         )
-        groups[group.endpoints[0].part == APP_API].append(entry)
+        part = group.endpoints[0].part
+        groups[part if part in groups else DEVELOPER_API].append(entry)
     return [
         NavigationPart("Start", [NavigationEntry("Overview", reverse("docs:index"), "book-open"), *map(_guide, guides.START)]),
         *tasks,
@@ -70,10 +71,11 @@ def parts() -> list[NavigationPart]:
             APP_API,
             [
                 NavigationEntry("All endpoints", reverse("docs:overview"), "list", "Every call, with samples in curl, Python and JavaScript."),
-                *groups[True],
+                *groups[APP_API],
             ],
         ),
-        NavigationPart("Developer API", groups[False]),
+        NavigationPart(DEVELOPER_API, groups[DEVELOPER_API]),
+        NavigationPart(SHOP_API, [*_guides(("connect-a-shop",)), *groups[SHOP_API]]),
         NavigationPart("For merchants", [*map(_guide, guides.MERCHANTS)]),
         NavigationPart("For reviewers", [*map(_guide, guides.REVIEWERS)]),
     ]  # fmt: skip

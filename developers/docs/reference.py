@@ -18,12 +18,16 @@ CREDENTIALS = {
     "accessToken": "access token",
     "developerToken": "developer token",
     "clientCredentials": "Client ID and secret",
+    "shopKey": "key of a connected shop",
 }
 APP_API = "App API"
+SHOP_API = "API for connected shops"
+DEVELOPER_API = "Developer API"
 PART_OF = {
     "/app-api": APP_API,
     "/webhooks": APP_API,
-    "/developer": "Developer API",
+    "/developer": DEVELOPER_API,
+    "/store-api": SHOP_API,
     "/oauth": "Accounts and OAuth",
     "/.well-known": "Accounts and OAuth",
     "/auth": "Accounts and OAuth",

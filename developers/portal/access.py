@@ -1,6 +1,6 @@
 """Access to the portal's pages: decided here, once for all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, Final, cast
 
@@ -15,7 +15,7 @@ from developers.portal.navigation import Place
 from marketplace.access import require_role
 from marketplace.enums import AppRole
 from marketplace.models import App
-from marketplace.queries import names_of_own_apps, own_app_by_slug
+from marketplace.queries import names_of_own_apps, own_app_and_others, own_app_by_slug
 
 OTHER_APPS: Final = 12  # newest first; the list of apps has a search
 Page = Callable[..., HttpResponse]
@@ -55,9 +55,9 @@ def page_for(*, reads: AppRole, writes: AppRole) -> Callable[[Page], Page]:
         @wraps(view)
         def with_app(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
             person = current_developer(request)
-            app = own_app_by_slug(person, slug)
+            app, others = _found(request, person, slug)
             role = require_role(app, person, writes if request.method == "POST" else reads)
-            enter_app(request, app, role)
+            enter_app(request, app, role, others)
             return view(request, app, *args, **kwargs)
 
         return with_app
@@ -71,11 +71,20 @@ developers_page = page_for(reads=AppRole.DEVELOPER, writes=AppRole.DEVELOPER)
 owners_page = page_for(reads=AppRole.OWNER, writes=AppRole.OWNER)
 
 
-def enter_app(request: HttpRequest, app: App, role: str) -> None:
-    """Make the page that is rendered for this request one of the app's."""
+def _found(request: HttpRequest, person: User, slug: str) -> tuple[App, Sequence[tuple[str, str]] | None]:
+    """A whole page names the person's other apps. A part of one doesn't, nor do most answers to forms."""
+    if request.method == "GET" and "part" not in request.GET:
+        return own_app_and_others(person, slug, most=OTHER_APPS)
+    return own_app_by_slug(person, slug), None
+
+
+def enter_app(
+    request: HttpRequest, app: App, role: str, others: Sequence[tuple[str, str]] | None = None
+) -> None:
+    """Make the page that is rendered for this request one of the app's. `others` are read if they aren't known."""
     request.layout = "developers/portal/layout.html"  # type: ignore[attr-defined]
     request.app_role = role  # type: ignore[attr-defined]
-    request.other_apps = other_apps(request, app)  # type: ignore[attr-defined]
+    request.other_apps = SimpleLazyObject(lambda: _other_apps(request, app, others))  # type: ignore[attr-defined]
     request.place = SimpleLazyObject(lambda: _place(request, app, role))  # type: ignore[attr-defined]
 
 
@@ -93,14 +102,13 @@ def current_developer(request: HttpRequest) -> User:
 # The switcher of apps: from a page of one app to the same page of another.
 
 
-def other_apps(request: HttpRequest, app: App) -> Any:
-    """Names and links, read where a template shows them."""
-    return SimpleLazyObject(lambda: _found(request, app))
-
-
-def _found(request: HttpRequest, app: App) -> list[tuple[str, str]]:
+def _other_apps(
+    request: HttpRequest, app: App, others: Sequence[tuple[str, str]] | None
+) -> list[tuple[str, str]]:
+    """Names and links, made where a template shows them."""
     match = request.resolver_match
     is_of_all = match is not None and request.method == "GET" and set(match.kwargs) == {"slug"}
     name = match.view_name if match and is_of_all else "portal:app"
-    rows = names_of_own_apps(cast(User, request.user), without=app, most=OTHER_APPS)
-    return [(title, address(name, slug)) for title, slug in rows]
+    if others is None:
+        others = names_of_own_apps(cast(User, request.user), without=app, most=OTHER_APPS)
+    return [(title, address(name, slug)) for title, slug in others]

@@ -287,6 +287,17 @@ class Installation(models.Model):
         return self.is_review and self.is_own
 
     @property
+    def is_in_test_shop(self) -> bool:
+        """Whether it is in a store of a connection for tests: a test install that no approval converts, though it follows approved versions
+        as any merchant's does.
+        """
+        return self.is_test and self.business.is_connected
+
+    @property
+    def goes_by_store_clock(self) -> bool:
+        return self.is_on_test_store or self.is_in_test_shop
+
+    @property
     def own_sandbox_id(self) -> UUID | None:
         """The business, if it is the sandbox or a test store of a developer of the app."""
         return self.business_id if self.is_own else None

@@ -246,7 +246,7 @@ class _Approval:
         entries = self._go_back(row)
         self._move(row)
         is_outside = self.is_open and not row.is_in_release
-        if row.is_test:
+        if row.is_test and not row.is_in_test_shop:
             entries += self._convert(row)
         elif is_outside:
             entries += self._lose_scopes(row)
@@ -287,7 +287,8 @@ class _Approval:
 
     def _converts(self, row: Installation) -> bool:
         """Whether it is a test install whose terms were not agreed to after the approval."""
-        return row.is_test and max(row.installed_at, row.consented_at) <= self.newest.approved_at
+        is_convertible = row.is_test and not row.is_in_test_shop
+        return is_convertible and max(row.installed_at, row.consented_at) <= self.newest.approved_at
 
     def _convert(self, row: Installation) -> Entries:
         """Make it a production install, unless its terms were agreed to after the approval."""

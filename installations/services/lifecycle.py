@@ -190,7 +190,8 @@ def _put(terms: Terms, installation: Installation, now: datetime) -> None:
     installation.left_out_scopes, installation.lost_scopes = in_order(terms.left_out_scopes), {}
     agreed = terms.agreed_version or installation.runs
     installation.agreed_version = None if installation.runs_working_copy else agreed
-    installation.needs_reconsent = bool(installation.asked_scopes) and not terms.is_test
+    is_asked = not terms.is_test or installation.is_in_test_shop
+    installation.needs_reconsent = bool(installation.asked_scopes) and is_asked
     installation.reconsent_declined_at = None
     installation.consented_at = terms.consented_at or now
 

@@ -24,6 +24,7 @@ from merchants.access import MerchantRequest, merchant_page, orders_page, own_ro
 from merchants.lists import ROWS
 from stores.customers import Person, open_order, orders_of, reviews_of
 from stores.models import CustomerErasure
+from stores.records import OrderRecord, ReviewRecord
 from stores.serializers import order_payload, review_payload
 from stores.services.customer_erasure import erase as erase_customer
 from webhooks.queries import customer_erasures
@@ -84,8 +85,8 @@ def export(request: MerchantRequest) -> HttpResponse:
         return redirect("merchants:customers")
     person, business = _person(request), request.business
     places.require(Work.EXPORT)
-    orders = [order_payload(order) for order in orders_of(business, person)]
-    reviews = [review_payload(review) for review in reviews_of(business, person)]
+    orders = [order_payload(OrderRecord.of(order)) for order in orders_of(business, person)]
+    reviews = [review_payload(ReviewRecord.of(review)) for review in reviews_of(business, person)]
     if not orders and not reviews:
         raise NotFound(NOTHING)
     record = {

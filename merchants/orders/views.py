@@ -8,13 +8,14 @@ from zoneinfo import ZoneInfo
 
 from django import forms
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import QuerySet, UUIDField
 from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common import lengths, places
+from common.db.compiled import AmongIds, Compiled, Param
 from common.errors import Conflict, Invalid
 from common.money import decimals
 from common.places import Work
@@ -23,7 +24,7 @@ from common.web.forms.fields import Lines
 from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE, OneTimeForm, done, form_page, saved, sent_again
 from common.web.methods import GET_OR_POST, require_safe
-from merchants.access import MerchantRequest, orders_page, own_row
+from merchants.access import MerchantRequest, orders_page, own_row_of
 from merchants.lists import OrderFilter, list_context
 from merchants.money_field import MoneyField
 from merchants.orders import descriptions
@@ -220,7 +221,13 @@ def _words(status: str) -> str:
 
 
 def own_order(request: MerchantRequest, order_id: str) -> Order:
-    return own_row(request, queries.whole_orders(), order_id, "Order")
+    return own_row_of(request, _OWN, order_id, "Order")
+
+
+_OWN: Final = Compiled(
+    lambda: queries.whole_orders().filter(AmongIds("business", "businesses"), pk=Param("id", UUIDField())),
+    prepared_as="merchants_order",
+)
 
 
 def lines(rows: QuerySet[Order], timezone: str) -> Iterator[str]:

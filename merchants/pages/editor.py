@@ -55,6 +55,12 @@ def _own_page(request: MerchantRequest, page_id: str) -> SitePage:
     return own_row(request, SitePage.objects.all(), page_id, "Page")
 
 
+def require_texts(request: MerchantRequest) -> None:
+    """Raise `NotFound` in a store whose pages are added, written and deleted elsewhere."""
+    if not request.business.capabilities.page_texts:
+        raise NotFound("This store’s pages are written elsewhere.")
+
+
 def own_block(view: View) -> View:
     """For a block on such a page that is in force."""
 
@@ -73,14 +79,15 @@ def own_block(view: View) -> View:
 def editor(request: MerchantRequest, page: SitePage) -> HttpResponse:
     """GET: the page, and the chosen block's settings, or a block of the picker (`try`) on the page before it is added.
 
-    POST: the page's own title, address and text, with `preview` only on the canvas, with `publish` for shoppers, too.
+    POST: the page's own title, address and text, with `preview` only on the canvas, with `publish` for shoppers, too. A store whose
+    texts are written elsewhere has the blocks alone.
     """
     if request.method == "POST":
         return _text(request, page)
     if "try" in request.GET:
         return _shown(request, page, tried=_choice(request, request.GET["try"]))
     if "block" not in request.GET:
-        return _text(request, page)
+        return _text(request, page) if request.business.capabilities.page_texts else _shown(request, page)
     try:
         chosen = _chosen(blocks_on(page), request.GET["block"])
     except NotFound:  # removed meanwhile, in another window or with its app
@@ -155,6 +162,7 @@ def place_block(request: MerchantRequest, installation: Installation) -> HttpRes
     def place() -> HttpResponse:
         if request.POST.get("page") != NEW_PAGE:
             return _added(request, _own_page(request, request.POST.get("page", "")), choice)
+        require_texts(request)
         page = create_page(business=installation.business, title=choice.block.name, is_published=False)
         messages.success(request, f"Page {page.title} added. Shoppers see it once you publish it.")
         return _added(request, page, choice)
@@ -178,6 +186,7 @@ def save_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) ->
         remember(request, page, SAVED, before)
         message = f"Saved. {chosen.block.name} uses your settings in the store."
         if PUBLISH in request.POST:
+            require_texts(request)
             update_page(page=page, is_published=True)
             message = PUBLISHED
         return done(request, message, _address(page, chosen.id))
@@ -222,6 +231,7 @@ def remove_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) 
 
 
 def _text(request: MerchantRequest, page: SitePage) -> HttpResponse:
+    require_texts(request)
     form = SitePageForm(typed(request), page=page)
     if "preview" in request.POST:
         form.full_clean()

@@ -2,23 +2,25 @@
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import messages
+from django.db.models import UUIDField
 from django.http import HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST
 
+from common.db.compiled import AmongIds, Compiled, Param
 from common.templatetags.links import address
 from common.templatetags.stamped_forms import tokens_of_forms
 from common.templatetags.ui import said_of
 from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE, done, form_page, saved, sent_again
 from common.web.methods import GET_OR_POST, require_safe
-from merchants.access import MerchantRequest, merchant_page, own_row
+from merchants.access import MerchantRequest, merchant_page, own_row_of
 from merchants.lists import ProductFilter, list_context
 from merchants.products.forms import NewProductForm, ProductForm, StockForm
 from merchants.store.queries import categories_in_use, products_found
@@ -156,7 +158,13 @@ def delete(request: MerchantRequest, product_id: str) -> HttpResponse:
 
 
 def _own(request: MerchantRequest, product_id: str) -> Product:
-    return own_row(request, Product.objects.all(), product_id, "Product")
+    return own_row_of(request, _OWN, product_id, "Product")
+
+
+_OWN: Final = Compiled(
+    lambda: Product.objects.filter(AmongIds("business", "businesses"), pk=Param("id", UUIDField())),
+    prepared_as="merchants_product",
+)
 
 
 def product_rows(

@@ -19,7 +19,7 @@ from common.db.folding import FindsAll
 from common.db.long_lists import COUNTED_EXACTLY
 from common.places import Work
 from common.times import shifted
-from stores.customers import Person, orders_of
+from stores.customers import count_orders
 from stores.enums import OPEN, DeliveryMethod, OrderStatus, PaymentStatus, ProductStatus
 from stores.models import Order, Product, Review, SitePage
 from stores.order_search import SearchText, matching, plain_words
@@ -27,7 +27,6 @@ from stores.queries import BUSINESS, Listing, counted
 from stores.standing import PAID, UNPAID, UNPAID_ONLINE
 
 MOST_CATEGORIES = 200  # that a form proposes
-MOST_COUNTED = 1000
 MAX_NEW: Final = 100
 INDEXED = 3  # characters that a search must have for the index of `stores.order_search`
 
@@ -95,7 +94,27 @@ def orders_found(
         return OrdersFound(business, rows.filter(matching(search)), None, rows, plain_words(search))
     if search:
         narrowed &= Q(number__startswith=search)
-    return Listing(business, rows.filter(narrowed), None if narrowed else "orders")
+    if not narrowed:
+        return Listing(business, rows, "orders", written=_ORDERS)
+    return Listing(business, rows.filter(narrowed), None)
+
+
+# What the first pages of the lists show.
+_ORDERS: Final = Compiled(
+    lambda: Order.objects.filter(business=BUSINESS).select_related("payment").order_by("-id"),
+    prepared_as="merchants_orders",
+)
+_PRODUCTS: Final = Compiled(
+    lambda: Product.objects.filter(business=BUSINESS, status=ProductStatus.ACTIVE).order_by("-id"),
+    prepared_as="merchants_products",
+)
+_REVIEWS: Final = Compiled(
+    lambda: Review.objects.filter(business=BUSINESS).select_related("product").order_by("-id"),
+    prepared_as="merchants_reviews",
+)
+_PAGES: Final = Compiled(
+    lambda: SitePage.objects.filter(business=BUSINESS).order_by("-id"), prepared_as="merchants_pages"
+)
 
 
 @dataclass(frozen=True)
@@ -132,9 +151,8 @@ def _midnight(business: Business, day: date, *, days_later: int = 0) -> datetime
 
 def orders_of_customer(order: Order) -> int:
     """How many orders of the store carry this order's e-mail address, in whatever spelling."""
-    if not (key := kept_email_key(order.customer_email)):
-        return 0
-    return orders_of(order.business, Person(email=key)).order_by()[:MOST_COUNTED].count()
+    key = kept_email_key(order.customer_email)
+    return count_orders(order.business, key) if key else 0
 
 
 def still_sold(order: Order) -> set[UUID]:
@@ -161,7 +179,9 @@ def products_found(
         narrowed &= Q(name__finds=search) | Q(description__finds=search)
     wanted = narrowed if shelf else narrowed & Q(status=ProductStatus.ACTIVE)
     rows = Product.objects.filter(wanted, business=business).order_by("-id")
-    return Listing(business, rows, None if narrowed else "products")
+    return (
+        Listing(business, rows, None) if narrowed else Listing(business, rows, "products", written=_PRODUCTS)
+    )
 
 
 def categories_in_use(business: Business) -> list[str]:
@@ -183,12 +203,13 @@ def reviews_found(
     if rating:
         narrowed &= Q(rating=rating)
     rows = Review.objects.filter(narrowed, business=business).select_related("product").order_by("-id")
-    return Listing(business, rows, None if narrowed else "reviews")
+    return Listing(business, rows, None) if narrowed else Listing(business, rows, "reviews", written=_REVIEWS)
 
 
 def pages_of(business: Business) -> Listing[SitePage]:
     """Those that are not published, too."""
-    return Listing(business, SitePage.objects.filter(business=business).order_by("-id"), None)
+    rows = SitePage.objects.filter(business=business).order_by("-id")
+    return Listing(business, rows, None, written=_PAGES)
 
 
 # --- What waits -------------------------------------------------------------------------------------

@@ -98,8 +98,10 @@ def _save(request: access.MerchantRequest, form: StoreForm) -> HttpResponse:
 def home(request: access.MerchantRequest) -> HttpResponse:
     """What needs attention, the sales of the last days (`days`: 7, 30 or 90), the newest orders, and apps.
 
-    People who only work with orders begin at these.
+    People who only work with orders begin at these, and those of a store without this page at its apps or notices.
     """
+    if not request.business.capabilities.overview:
+        return redirect("merchants:installed" if request.manages else "merchants:notices")
     if not request.manages:
         return redirect("merchants:orders")
     business, apps = request.business, request.apps
@@ -155,14 +157,14 @@ def business_switch(request: access.MerchantRequest) -> HttpResponse:
 class MerchantNoticesForm(NoticesForm):
     """The person's mails about apps, and how often each kind of notice about their stores is mailed.
 
-    Staff who don't manage the store choose notices about its orders and reviews.
+    Staff who don't manage the store choose notices about its orders and reviews. There are none in a store without this news.
     """
 
-    def __init__(self, data: Any, *, user: User, manages: bool) -> None:
+    def __init__(self, data: Any, *, user: User, manages: bool, has_news: bool = True) -> None:
         super().__init__(data, user=user)
         if not manages:
             del self.fields["mails"]
-        self.kinds = tuple(StoreNotice) if manages else OF_ORDERS
+        self.kinds = () if not has_news else tuple(StoreNotice) if manages else OF_ORDERS
         for kind in self.kinds:
             self.fields[kind.value] = forms.ChoiceField(
                 label=kind.label, choices=Frequency.choices, initial=frequency_of(user, kind).value
@@ -187,7 +189,10 @@ class MerchantNoticesForm(NoticesForm):
 def notices(request: access.MerchantRequest) -> HttpResponse:
     """POST saves which notices are mailed. A developer's choice of mails is on their profile."""
     form = MerchantNoticesForm(
-        typed(request) if request.user.is_merchant else None, user=request.user, manages=request.manages
+        typed(request) if request.user.is_merchant else None,
+        user=request.user,
+        manages=request.manages,
+        has_news=request.business.capabilities.merchants_news,
     )
 
     def save() -> HttpResponse:

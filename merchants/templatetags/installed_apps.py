@@ -166,12 +166,12 @@ def store_navigation(context: dict[str, Any]) -> SafeString:
         "".join(
             nav_link(
                 entry.title,
-                entry.url,
+                url,
                 entry.icon,
-                "" if of_an_app else mark_of(request.path, entry.url, exact=entry.alone),
+                "" if of_an_app else mark_of(request.path, url, exact=entry.alone),
                 *numbers.get(entry.route, ()),
             )
-            for entry in request.navigation
+            for entry, url in request.navigation
         )
     )
 

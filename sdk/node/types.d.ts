@@ -112,6 +112,8 @@ export interface Product {
   stock: number | null;
   createdAt: string;
   updatedAt: string;
+  externalId?: string;
+  groupId?: string | null;
 }
 
 export interface ProductList {
@@ -122,7 +124,7 @@ export interface ProductList {
 }
 
 export interface OrderLine {
-  productId: string;
+  productId: string | null;
   name: string;
   quantity: number;
   price: number;
@@ -162,6 +164,8 @@ export interface Order {
   validation: "VALID" | "NOT_VALIDATED";
   createdAt: string;
   updatedAt: string;
+  externalId?: string;
+  otherCharges?: number;
 }
 
 export interface OrderList {
@@ -219,6 +223,7 @@ export interface Review {
   comment: string | null;
   authorName: string | null;
   createdAt: string;
+  externalId?: string;
 }
 
 export interface ReviewList {
@@ -261,7 +266,7 @@ export interface Dashboard {
 export interface Business {
   id: string;
   slug: string;
-  storefrontUrl: string;
+  storefrontUrl: string | null;
   name: string;
   type: string;
   address: string;
@@ -270,6 +275,8 @@ export interface Business {
   timezone: string;
   isSandbox: boolean;
   createdAt: string;
+  externalId?: string;
+  isConnected?: boolean;
 }
 
 export interface Page {
@@ -279,6 +286,7 @@ export interface Page {
   content: string;
   createdAt: string;
   updatedAt: string;
+  externalId?: string;
 }
 
 export interface PageList {
@@ -479,6 +487,7 @@ export interface OrderCancelled {
   status: OrderStatus;
   changedAt: string;
   changedFields: string[];
+  externalId?: string;
 }
 
 export interface OrderCreated {
@@ -490,6 +499,7 @@ export interface OrderCreated {
   paymentMethod: string;
   isGuest: boolean;
   createdAt: string;
+  externalId?: string;
 }
 
 export interface OrderDelivered {
@@ -499,6 +509,7 @@ export interface OrderDelivered {
   status: OrderStatus;
   changedAt: string;
   changedFields: string[];
+  externalId?: string;
 }
 
 export interface OrderStatusChanged {
@@ -508,6 +519,7 @@ export interface OrderStatusChanged {
   status: OrderStatus;
   changedAt: string;
   changedFields: string[];
+  externalId?: string;
 }
 
 export interface PaymentCompleted {
@@ -518,6 +530,7 @@ export interface PaymentCompleted {
   paymentMethod: string;
   status: "PENDING" | "COMPLETED" | "FAILED" | "EXPIRED";
   occurredAt: string;
+  externalId?: string;
 }
 
 export interface PaymentExpired {
@@ -528,13 +541,15 @@ export interface PaymentExpired {
   paymentMethod: string;
   status: "PENDING" | "COMPLETED" | "FAILED" | "EXPIRED";
   occurredAt: string;
+  externalId?: string;
 }
 
 export interface ProductBackInStock {
   productId: string;
   name: string;
-  stock: number;
+  stock: number | null;
   threshold: number | null;
+  externalId?: string;
 }
 
 export interface ProductCreated {
@@ -550,12 +565,15 @@ export interface ProductCreated {
   stock: number | null;
   createdAt: string;
   updatedAt: string;
+  externalId?: string;
+  groupId?: string | null;
 }
 
 export interface ProductDeleted {
   id: string;
   slug: string;
   deletedAt: string;
+  externalId?: string;
 }
 
 export interface ProductLowStock {
@@ -563,6 +581,7 @@ export interface ProductLowStock {
   name: string;
   stock: number;
   threshold: number | null;
+  externalId?: string;
 }
 
 export interface ProductOutOfStock {
@@ -570,6 +589,7 @@ export interface ProductOutOfStock {
   name: string;
   stock: number;
   threshold: number | null;
+  externalId?: string;
 }
 
 export interface ProductUpdated {
@@ -585,6 +605,8 @@ export interface ProductUpdated {
   stock: number | null;
   createdAt: string;
   updatedAt: string;
+  externalId?: string;
+  groupId?: string | null;
   changedFields: string[];
 }
 
@@ -595,12 +617,14 @@ export interface ReviewCreated {
   comment: string | null;
   authorName: string | null;
   createdAt: string;
+  externalId?: string;
 }
 
 export interface ReviewDeleted {
   id: string;
   productId: string;
   deletedAt: string;
+  externalId?: string;
 }
 
 export interface WebhookTest {

@@ -21,6 +21,7 @@ from accounts.models import Business
 from common.errors import NotFound
 from common.secrets import digest
 from common.web.limits import limit_by_address
+from storefront.middleware import NO_STORE
 from stores import queries
 from stores.hookpoints import ASKED_PER_MINUTE
 from stores.models import Cart, Order, Product
@@ -134,7 +135,7 @@ def shop_page(view: Page) -> Page:
         shop_request = cast(ShopRequest, request)
         shop = shop_request.store
         if shop is None:
-            raise NotFound("There is no store at this address.")
+            raise NotFound(NO_STORE)
         if not shop.is_open:  # type: ignore[attr-defined]
             raise NotFound(_("This store isn't open yet."))
         shop_request.shop = shop

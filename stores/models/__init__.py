@@ -1,5 +1,6 @@
 """The models of a plain store. Money is in minor units of the business's currency (`common.money`)."""
 
+from stores.models.mirror import MirroredRow, MirrorState
 from stores.models.orders import LINES, Order, OrderChange, OrderHookPart, OrderItem, Payment
 from stores.models.products import Product, ProductPicture, Review, SitePage
 from stores.models.settings import (
@@ -18,6 +19,8 @@ __all__ = [
     "Cart",
     "CustomerErasure",
     "MerchantNews",
+    "MirrorState",
+    "MirroredRow",
     "Order",
     "OrderChange",
     "OrderHookPart",

@@ -13,16 +13,17 @@ from common.contacts import kept_email_key, kept_phone_key
 from common.db.fields import EmailField, KeyField, PhoneField
 from common.ids import new_id
 from stores import enums
+from stores.models.mirror import external_id
 
 
 class Order(models.Model):
     """A customer's order. Only `services.checkout.place_order` creates one, and only `services.orders` changes its status and
-    what was refunded.
+    what was refunded. Those of a connected store are written by `stores.connected` alone.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="orders")
-    number = models.CharField(max_length=20)
+    number = models.CharField(max_length=50)
     status = models.CharField(
         max_length=12, choices=enums.OrderStatus.choices, default=enums.OrderStatus.PENDING
     )
@@ -30,6 +31,9 @@ class Order(models.Model):
     discount = models.PositiveBigIntegerField(default=0, help_text="Promo discount included.")
     discount_reason = models.CharField(max_length=300, blank=True, help_text="Shown to the customer.")
     delivery_fee = models.PositiveBigIntegerField(default=0)
+    other_charges = models.BigIntegerField(
+        default=0, db_default=0, help_text="Surcharges and fees of a mirrored order; may be negative."
+    )
     amount = models.PositiveBigIntegerField()
     currency = models.CharField(max_length=3)
     delivery_method = models.CharField(max_length=8, choices=enums.DeliveryMethod.choices)
@@ -38,7 +42,7 @@ class Order(models.Model):
     payment_method_name = models.CharField(
         max_length=200, blank=True, default="", db_default="", help_text="As the app that offers it names it."
     )
-    customer_name = models.CharField(max_length=lengths.PERSON)
+    customer_name = models.CharField(max_length=lengths.NAME, validators=[MaxLengthValidator(lengths.PERSON)])
     customer_email = EmailField(blank=True)
     customer_phone = PhoneField(max_length=lengths.PHONE, blank=True)
     customer_email_key = KeyField(max_length=254, of="customer_email", key=kept_email_key)
@@ -66,17 +70,26 @@ class Order(models.Model):
     validation = models.CharField(
         max_length=13, choices=enums.OrderValidation.choices, default=enums.OrderValidation.VALID
     )
+    external_id = external_id()
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["business", "number"], name="order_number_in_business"),
+            # A shop may use a number twice.
+            models.UniqueConstraint(
+                fields=["business", "number"],
+                condition=models.Q(external_id=None),
+                name="order_number_of_own_order",
+            ),
             models.CheckConstraint(
                 condition=models.Q(
-                    amount=models.F("subtotal") - models.F("discount") + models.F("delivery_fee")
+                    amount=models.F("subtotal")
+                    - models.F("discount")
+                    + models.F("delivery_fee")
+                    + models.F("other_charges")
                 ),
-                name="order_amount_adds_up",
+                name="order_amount_is_the_sum",
             ),
         ]
         indexes = [
@@ -111,10 +124,12 @@ class Order(models.Model):
 
 
 class OrderItem(models.Model):
-    """An order line, with name and price at the time of the order. The product may have been deleted since."""
+    """An order line, with name and price at the time of the order. The product may have been deleted since. A shop may have lines of
+    none.
+    """
 
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="items")
-    product_id = models.UUIDField(db_index=True)
+    product_id = models.UUIDField(null=True, db_index=True)
     name = models.CharField(max_length=200)
     quantity = models.PositiveIntegerField()
     price = models.PositiveBigIntegerField(help_text="Minor units, for one unit.")
@@ -133,7 +148,8 @@ LINES: Any = models.Prefetch("items", to_attr="lines")  # mypy would see a diffe
 
 
 class Payment(models.Model):
-    """A payment made by an app's `checkout.create_payment`. Changed only by `services.payments`.
+    """A payment made by an app's `checkout.create_payment`. Changed only by `services.payments`. One that came with a mirrored order has
+    no provider, and follows that row alone.
 
     PENDING becomes COMPLETED, FAILED or EXPIRED, which are final, except that after FAILED or EXPIRED the customer may
     choose again, which makes it PENDING. `provider` is the one of `hookpoints.PaymentMethod`; only that app may settle

@@ -1,5 +1,7 @@
 """What a store sells, its pages, and reviews by its shoppers."""
 
+from typing import Final
+
 from django.core.validators import MaxLengthValidator, RegexValidator
 from django.db import models
 from django.utils import timezone
@@ -10,7 +12,10 @@ from common.contacts import kept_email_key
 from common.db.fields import EmailField, KeyField
 from common.ids import new_id
 from stores.enums import ProductStatus
+from stores.models.mirror import external_id
 from stores.models.settings import StoredPicture
+
+PAGE_SLUG: Final = 120  # characters
 
 
 class Product(models.Model):
@@ -27,9 +32,9 @@ class Product(models.Model):
         default=True, help_text="The merchant's switch; it does not follow stock."
     )
     image = models.CharField(
-        max_length=200,
+        max_length=2000,
         blank=True,
-        help_text="Path under the site's address: of the first `ProductPicture`, or such as /static/images/product.svg.",
+        help_text="Path under the site's address: of the first `ProductPicture`, or such as /static/images/product.svg. The shop's URL in a mirrored row.",
         validators=[RegexValidator(r"^/[^/\\]", "Must be a path that begins with one slash.")],
     )
     status = models.CharField(max_length=8, choices=ProductStatus.choices, default=ProductStatus.ACTIVE)
@@ -39,6 +44,15 @@ class Product(models.Model):
         default=0, db_default=0, editable=False, help_text="The average of its reviews; 0 without any."
     )
     review_count = models.PositiveIntegerField(default=0, db_default=0, editable=False)
+    external_id = external_id()
+    group_id = models.CharField(
+        max_length=lengths.NAME,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="Of a mirrored row: the same for all variants of one thing.",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -104,18 +118,22 @@ class ProductPicture(StoredPicture):
 class Review(models.Model):
     """A customer's review of a product. Created and deleted by `services.reviews`; `services.customer_erasure` blanks name and words.
 
-    `author_email` and `cart_digest` only find it when its author asks for that. Neither is ever shown.
+    `author_email` and `cart_digest` only find it when its author asks for that. Neither is ever shown. Of a mirrored review the
+    product may not be there (yet), or have been deleted: then `product_id` is that of its mention, and `product` raises `DoesNotExist`.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="reviews")
-    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="reviews")
+    product = models.ForeignKey(
+        Product, on_delete=models.CASCADE, db_constraint=False, related_name="reviews"
+    )
     rating = models.PositiveSmallIntegerField()
     comment = models.TextField(blank=True, validators=[MaxLengthValidator(lengths.NOTE)])
-    author_name = models.CharField(max_length=lengths.PERSON)
+    author_name = models.CharField(max_length=lengths.NAME, validators=[MaxLengthValidator(lengths.PERSON)])
     author_email = EmailField(blank=True, default="", db_default="", editable=False)
     author_email_key = KeyField(max_length=254, of="author_email", key=kept_email_key)
     cart_digest = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
+    external_id = external_id()
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -150,7 +168,7 @@ class SitePage(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="pages")
-    slug = models.SlugField(max_length=120)
+    slug = models.SlugField(max_length=lengths.NAME, validators=[MaxLengthValidator(PAGE_SLUG)])
     title = models.CharField(max_length=lengths.NAME)
     content = models.TextField(blank=True, help_text="HTML.", validators=[MaxLengthValidator(lengths.PAGE)])
     source = models.TextField(
@@ -161,6 +179,14 @@ class SitePage(models.Model):
         help_text="The Markdown that `content` was made from.",
     )
     is_published = models.BooleanField(default=True)
+    external_id = external_id()
+    url = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="Of a mirrored row: its page in the shop.",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 

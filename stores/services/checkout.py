@@ -13,6 +13,7 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.enums import StoreNotice
 from accounts.models import Business
 from common.db.inserts import insert
 from common.db.transactions import forbid_transaction
@@ -23,9 +24,12 @@ from stores import queries, signals
 from stores.enums import DeliveryMethod, OrderChangeKind
 from stores.hookpoints import Flow, PaymentMethod
 from stores.models import Order, OrderItem, StoreVisits
+from stores.records import OrderRecord
 from stores.services.catalogue.stock import announce, move_stock
 from stores.services.history import SHOPPER, Actor, change, parts_of
+from stores.services.merchant_mails import note
 from stores.services.order_mails import mail_placed
+from stores.services.orders import require_orders_here
 from stores.services.payments import chosen_method, make_payment, open_payment, require_time_for_payment
 from stores.services.pricing import Basket, OrderRequest, PricedBasket, agree, read_basket
 from stores.services.totals import count_order, has_currency
@@ -84,6 +88,7 @@ def place_order(
     can't be waited for.
     """
     forbid_transaction()
+    require_orders_here(business)
     _check(business, request)
     method = chosen_method(business, request.payment_method, offered)
     flow = Flow.start()
@@ -154,8 +159,9 @@ def _save(checkout: Checkout, agreed: PricedBasket) -> Order | None:
         order = _write(checkout, basket, agreed, now)
         if checkout.method:
             open_payment(order=order, provider=checkout.method.provider, now=now)
-        signals.order_created.send(sender=Order, order=order, now=now)
-        announce(crossings, now=now)
+        note(business=checkout.business, kind=StoreNotice.NEW_ORDERS, now=now, about_id=order.pk)
+        signals.order_created.send(sender=Order, order=OrderRecord.of(order), now=now)
+        announce(checkout.business, crossings, now=now)
         if checkout.on_saved:
             checkout.on_saved(order)
     return order

@@ -16,7 +16,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import models, transaction
 from django.utils import timezone
 
-from accounts.models import Business, User
+from accounts.models import Business, ConnectedStore, ShopSystem, User
 from accounts.services import outbox
 from common.db.rows import for_each
 from common.errors import Conflict, NotFound
@@ -47,12 +47,17 @@ WRITTEN: Final = (OrderChangeKind.REFUND, OrderChangeKind.STAFF_NOTE)  # with wo
 def erase(
     *, business: Business, person: Person, by: User | None = None, now: datetime | None = None
 ) -> CustomerErasure:
-    """Raises `Conflict` that names an order which is neither delivered nor cancelled, and `NotFound` if nothing is stored."""
+    """Raises `Conflict` that names an order which is neither delivered nor cancelled and for which the merchant is waited for, and
+    `NotFound` if nothing is stored.
+    """
     found = orders_of(business, person).select_for_update(no_key=True, of=("self",)).order_by("id")
     orders = list(found)
-    reviews = list(reviews_of(business, person).select_for_update(no_key=True, of=("self",)).order_by("id"))
+    # Without their products: a connected store may have a review of one that isn't there.
+    written = reviews_of(business, person).select_related(None)
+    reviews = list(written.select_for_update(no_key=True, of=("self",)).order_by("id"))
     now = now or timezone.now()  # after the locks: what held them has set `updated_at`, too
-    if waiting := next((order for order in orders if order.status in OPEN), None):
+    waiting = next((order for order in orders if order.status in OPEN), None)
+    if waiting and business.capabilities.open_orders_wait:
         raise Conflict(open_reason(waiting))
     if not orders and not reviews:
         raise NotFound("Nothing is stored for this customer.")
@@ -198,9 +203,26 @@ BATCH: Final = 500
 
 def remove_records_of_deleted_stores(*, batch: int = BATCH) -> int:
     """Returns the number of stores that are empty now."""
-    unfinished = StoreTotals.objects.filter(business__owner__deleted_at__isnull=False)
+    unfinished = StoreTotals.objects.filter(
+        business__owner__deleted_at__isnull=False, business__is_connected=False
+    )
     stores = list(unfinished.values_list("business_id", flat=True))
     return for_each(stores, lambda store: _empty(store, batch), task="remove_records_of_deleted_stores")
+
+
+def remove_ended_stores(*, batch: int = BATCH) -> int:
+    """Those of shop systems. Their ids may be used again once they are empty; a connection that has ended goes with its last one."""
+    ended = ConnectedStore.objects.filter(ending_since__isnull=False).order_by("ending_since")
+    stores = list(ended.values_list("business_id", flat=True))
+    emptied = for_each(stores, lambda store: _free(store, batch), task="remove_ended_stores")
+    ShopSystem.objects.filter(ended_at__isnull=False, stores=None).delete()
+    return emptied
+
+
+def _free(store: UUID, batch: int) -> int:
+    _empty(store, batch)
+    ConnectedStore.objects.filter(business=store).delete()
+    return 1
 
 
 def _empty(store: UUID, batch: int) -> int:

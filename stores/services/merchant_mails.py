@@ -48,7 +48,7 @@ PERIODS: Final = {Frequency.HOURLY: timedelta(hours=1), Frequency.DAILY: timedel
 
 def note(*, business: Business, kind: StoreNotice, now: datetime, about_id: UUID) -> None:
     """Remember what to mail. Call it in the transaction of what happened; `about_id` is the id of the order, the product or the review."""
-    if business.is_sandbox:
+    if business.is_sandbox or not business.capabilities.merchants_news:
         return
     insert(MerchantNews(business=business, kind=kind, about_id=about_id, at=now, due_at=now))
 

@@ -45,7 +45,9 @@ PLACED: Final = gettext_lazy("Order %(number)s at %(store)s")
 
 def is_mailed(order: Order) -> bool:
     """Whether the buyer gets e-mails about this order."""
-    return bool(order.customer_email and order.page_key_digest and not order.business.is_sandbox)
+    store = order.business
+    is_told = store.capabilities.buyers_mails and not store.is_sandbox
+    return bool(order.customer_email and order.page_key_digest and is_told)
 
 
 def mail_placed(*, order: Order, page_key: str) -> None:

@@ -5,11 +5,13 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.models import Business
 from common.db.rows import get_or_not_found
 from common.errors import Conflict, Invalid
 from stores import signals
 from stores.enums import OrderChangeKind, OrderStatus, may_move
 from stores.models import LINES, Order
+from stores.records import OrderRecord
 from stores.services.catalogue.stock import announce, give_back
 from stores.services.history import SYSTEM, Actor, record
 from stores.services.order_mails import mail_status
@@ -27,14 +29,15 @@ def change_order_status(
 ) -> Order:
     """Set an order's status. `status` is a value of `OrderStatus`. Without `tells_buyer` no mail goes to the buyer.
 
-    The current status changes nothing and sends no event. A transition that `enums.may_move` forbids is a
-    `Conflict`. Cancelling returns the stock. Returns the updated order with its lines.
+    The current status changes nothing and sends no event. A store that keeps its orders elsewhere, and a transition that `enums.may_move`
+    forbids, are a `Conflict`. Cancelling returns the stock. Returns the updated order with its lines.
     """
     now = now or timezone.now()
     order = _lock(order)
     previous, target = order.status, OrderStatus(status)
     if previous == target:
         return order
+    require_orders_here(order.business)
     if not may_move(previous, target):
         raise Conflict(f"An order that is {previous} can't become {target}.", code="order_status_conflict")
     order.status = target
@@ -42,10 +45,10 @@ def change_order_status(
     order.save(update_fields=["status", "updated_at"])
     record(order, OrderChangeKind.STATUS, by=by, now=now, previous=previous, status=target)
     crossings = give_back(order, now=now) if target == OrderStatus.CANCELLED else []
-    signals.order_status_changed.send(sender=Order, order=order, previous=previous, now=now)
+    signals.order_status_changed.send(sender=Order, order=OrderRecord.of(order), previous=previous, now=now)
     if tells_buyer:
         mail_status(order=order)
-    announce(crossings, now=now)
+    announce(order.business, crossings, now=now)
     return order
 
 
@@ -72,6 +75,12 @@ def record_refund(
 def add_staff_note(*, order: Order, text: str, by: Actor, now: datetime | None = None) -> None:
     """A line of the history that only the merchant reads."""
     record(order, OrderChangeKind.STAFF_NOTE, by=by, now=now or timezone.now(), note=text)
+
+
+def require_orders_here(business: Business) -> None:
+    """Raise `Conflict` for a store that keeps its orders in a shop system."""
+    if not business.capabilities.app_orders:
+        raise Conflict("The orders of this store are changed elsewhere.", code="store_read_only")
 
 
 def _lock(order: Order) -> Order:

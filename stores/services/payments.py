@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -21,6 +21,7 @@ from stores import hookpoints, signals
 from stores.enums import SETTLED, BuiltInPayment, OrderChangeKind, OrderStatus, PaymentStatus
 from stores.hookpoints import Flow, HookPoint, PaymentDetails, PaymentMethod
 from stores.models import Order, Payment
+from stores.records import PaymentRecord
 from stores.services.history import SHOPPER, SYSTEM, Actor, parts_of, record
 
 log = logging.getLogger(__name__)
@@ -30,6 +31,9 @@ log = logging.getLogger(__name__)
 MAKING = timedelta(seconds=60)
 EXPIRY_BATCH = 500
 
+
+# Those that an app of the store makes. One that came with a mirrored order has no provider: the shop says what becomes of it.
+MADE_HERE: Final = ~Q(provider="")
 
 BUSY: Final = gettext_lazy("This payment method is busy at the moment. Try again in a few seconds.")
 
@@ -196,7 +200,9 @@ def settle_payment(
     _record(payment, by=by, now=now)
     _save(payment, now)
     if status == PaymentStatus.COMPLETED:
-        signals.payment_completed.send(sender=Payment, payment=payment, now=now)
+        signals.payment_completed.send(
+            sender=Payment, payment=PaymentRecord.of(payment, payment.order), now=now
+        )
     return payment
 
 
@@ -206,7 +212,7 @@ def expire_payments(*, now: datetime | None = None) -> int:
     One that can't be expired because a receiver fails does not stop the others.
     """
     now = now or timezone.now()
-    due = Payment.objects.filter(status=PaymentStatus.PENDING, expires_at__lte=now)
+    due = Payment.objects.filter(MADE_HERE, status=PaymentStatus.PENDING, expires_at__lte=now)
     rows = due.select_related("order").order_by("expires_at")[:EXPIRY_BATCH]
     return for_each(
         rows, lambda payment: expire_payment(order=payment.order, now=now), task="expire_payments"
@@ -215,7 +221,7 @@ def expire_payments(*, now: datetime | None = None) -> int:
 
 def bring_forward(*, business: Business, by: timedelta, now: datetime) -> list[Order]:
     """Of a test store: let payments expire earlier by so much. Returns the orders whose payments are overdue now."""
-    waiting = Payment.objects.filter(order__business=business, status=PaymentStatus.PENDING)
+    waiting = Payment.objects.filter(MADE_HERE, order__business=business, status=PaymentStatus.PENDING)
     waiting.update(expires_at=F("expires_at") - by)
     return [payment.order for payment in waiting.filter(expires_at__lte=now).select_related("order")]
 
@@ -229,7 +235,7 @@ def expire_payment(*, order: Order, now: datetime) -> bool:
     payment.status = PaymentStatus.EXPIRED
     _record(payment, by=SYSTEM, now=now)
     _save(payment, now)
-    signals.payment_expired.send(sender=Payment, payment=payment, now=now)
+    signals.payment_expired.send(sender=Payment, payment=PaymentRecord.of(payment, payment.order), now=now)
     return True
 
 

@@ -9,10 +9,13 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.enums import StoreNotice
 from common.db.rows import get_or_not_found
 from common.errors import Invalid, check_fields
 from stores import signals
 from stores.models import Product, Review
+from stores.records import ReviewRecord
+from stores.services.merchant_mails import note
 from stores.services.totals import move_totals
 
 WIRE_NAMES = {"rating": "rating", "comment": "comment", "author_name": "authorName", "author_email": "email"}
@@ -49,7 +52,8 @@ def create_review(
     check_fields(review, WIRE_NAMES)
     review.save(force_insert=True)
     rate(Product.objects.filter(pk=product.pk))
-    signals.review_created.send(sender=Review, review=review, now=now)
+    note(business=product.business, kind=StoreNotice.NEW_REVIEWS, now=now, about_id=review.pk)
+    signals.review_created.send(sender=Review, review=ReviewRecord.of(review), now=now)
     move_totals(product.business, reviews=1)
     return review
 
@@ -60,8 +64,8 @@ def delete_review(*, review: Review, now: datetime | None = None) -> None:
     _lock_product(review.product_id)
     rows = Review.objects.select_for_update(of=("self",)).select_related("business")
     review = get_or_not_found(rows, review.pk, "Review not found")
-    signals.review_deleted.send(sender=Review, review=review, now=now or timezone.now())
-    Review.objects.filter(pk=review.pk).delete()  # receivers may keep the instance, so it must stay intact
+    signals.review_deleted.send(sender=Review, review=ReviewRecord.of(review), now=now or timezone.now())
+    review.delete()
     rate(Product.objects.filter(pk=review.product_id))
     move_totals(review.business, reviews=-1)
 

@@ -14,6 +14,7 @@ from common.files.pictures import Decoded
 from common.money import decimals
 from stores.hookpoints import MAX_MINOR
 from stores.models import Product, StorePicture, StoreSettings, StoreTotals
+from stores.queries import counted
 from stores.services.catalogue.pictures import save_picture
 
 LOGO_SIDE: Final = 800  # pixels
@@ -79,7 +80,7 @@ def _saved(business: Business, decoded: Decoded | None, side: int | None) -> Sto
 
 def currency_is_fixed(business: Business) -> bool:
     """Whether the store has, or had, orders in its currency."""
-    return StoreTotals.objects.filter(business=business, orders__gt=0).exists()
+    return counted(business, "orders")[0] > 0
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from django.utils.text import slugify
 
 from common.errors import Conflict
 from stores.models import Product, SitePage
+from stores.models.products import PAGE_SLUG
 
 TRIES = 20
 
@@ -18,7 +19,7 @@ def insert_under_free_slug(row: Product | SitePage, *, name: str) -> None:
 
     The unique constraint decides, because another transaction may take a slug after the check.
     """
-    room = row._meta.get_field("slug").max_length or 0
+    room = PAGE_SLUG if isinstance(row, SitePage) else row._meta.get_field("slug").max_length or 0
     for _ in range(TRIES):
         taken = set(_slugs_of(row))
         row.slug = next(slug for slug in _candidates(name, room) if slug not in taken)
@@ -39,8 +40,13 @@ def _slugs_of(row: Product | SitePage) -> Any:
     return others.values_list("slug", flat=True)
 
 
+def base_of(name: str, room: int) -> str:
+    """The slug that a name makes, if it is free."""
+    return slugify(name)[:room].strip("-") or "item"
+
+
 def _candidates(name: str, room: int) -> Iterator[str]:
-    base = slugify(name)[:room].strip("-") or "item"
+    base = base_of(name, room)
     yield base
     for number in count(2):
         suffix = f"-{number}"

@@ -20,6 +20,7 @@ from installations.models import Installation
 from marketplace.models import App
 from stores import hookpoints
 from stores.models import Order, Product
+from stores.records import OrderRecord
 from stores.serializers import order_payload
 from tests import factories
 from tests.clients import client_of
@@ -167,7 +168,7 @@ def test_failure_after_the_order_is_saved_keeps_its_answer(
 ) -> None:
     records: list[dict[str, Any]] = []
 
-    def fail_later(order: Order) -> dict[str, Any]:
+    def fail_later(order: OrderRecord) -> dict[str, Any]:
         if records:
             raise RuntimeError("a bug")
         records.append(order_payload(order))

@@ -14,6 +14,7 @@ from installations.models import Installation
 from stores import signals
 from stores.enums import OrderStatus
 from stores.models import Order, OrderItem, Payment, Product
+from stores.records import OrderRecord
 from tests import factories
 
 MOMENT = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -34,7 +35,7 @@ def moves() -> Any:
     """The moves that signals reported, as (from, to)."""
     told: list[tuple[str, str]] = []
 
-    def hear(order: Order, previous: str, **kwargs: Any) -> None:
+    def hear(order: OrderRecord, previous: str, **kwargs: Any) -> None:
         told.append((previous, order.status))
 
     signals.order_status_changed.connect(hear)

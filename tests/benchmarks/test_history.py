@@ -30,7 +30,7 @@ def drop(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def dropping(seconds: float) -> list[Row]:
         dropping.seconds = seconds  # type: ignore[attr-defined]
-        webhook: Any = SimpleNamespace(installation=SimpleNamespace(business=None))
+        webhook: Any = SimpleNamespace(installation=SimpleNamespace(business_id=None))
         return list(history.dropped([webhook], 300_000, BEGIN))
 
     monkeypatch.setattr(history.partitions, "existing", lambda _: list(weeks))

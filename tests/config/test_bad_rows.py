@@ -23,8 +23,8 @@ from prometheus_client import REGISTRY
 from psycopg.errors import DeadlockDetected
 
 from accounts.enums import StoreNotice
-from accounts.models import Business, Mail, User
-from accounts.services import confirmation
+from accounts.models import Business, ConnectedStore, Mail, User
+from accounts.services import confirmation, shops
 from accounts.services.businesses import open_throwaway_store
 from appapi.models import Export
 from common.db.rows import for_each
@@ -36,6 +36,7 @@ from extensions.script_content import Content
 from installations.models import Installation
 from marketplace.enums import ReleaseMode, ReleaseState
 from marketplace.models import App, AppVersion, Release, Submission
+from stores.connected.stores import open_store
 from stores.models import CustomerErasure, MerchantNews, Payment, StoreTotals, WaitingMail
 from tests import factories
 from tests.extensions.manifests import script
@@ -64,6 +65,7 @@ WITHOUT_ROWS = {
     "installations.tasks.remove_old_grants",
     "stores.tasks.complete_keys_of_customers",
     "stores.tasks.remove_old_carts",
+    "stores.tasks.remove_old_mentions",
     "webhooks.tasks.audit_tables",
     "webhooks.tasks.dispatch",
     "webhooks.tasks.remove_old_deliveries",
@@ -278,6 +280,16 @@ def closed_stores(_: Any) -> Rows:
     return [StoreTotals.objects.get(business=store) for store in found]
 
 
+def ended_stores(_: Any) -> Rows:
+    system = shops.connect(name="Northwind").system
+    found = [
+        open_store(system=system, external_id=name, values={"name": name, "currency": "USD"})
+        for name in ("first", "second", "third")
+    ]
+    ConnectedStore.objects.update(ending_since=NOW)
+    return found
+
+
 def wrong_totals(_: Any) -> Rows:
     found = stores()
     StoreTotals.objects.update(orders=7)
@@ -470,6 +482,13 @@ CASES = [
         closed_stores,
         "stores.services.customer_erasure._empty",
         "remove_records_of_deleted_stores",
+        is_gone,
+    ),
+    Case(
+        "stores.tasks.remove_ended_stores",
+        ended_stores,
+        "stores.services.customer_erasure._free",
+        "remove_ended_stores",
         is_gone,
     ),
     Case(

@@ -166,7 +166,8 @@ def _app(dana: object) -> App:
 
 
 def _order(business: Business, product: Product, **fields: object) -> Order:
-    order = factories.order(business, **fields)
+    number = secrets.token_hex(8)  # the service counts on from 1000 in this store
+    order = factories.order(business, number=number, **fields)
     OrderItem.objects.create(order=order, product_id=product.pk, name=product.name, quantity=2, price=1000)
     return order
 

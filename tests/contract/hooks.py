@@ -42,7 +42,7 @@ def known(label: str, name: str, number: int) -> str | None:
         "deliveryId": CAST["app_delivery" if of_app and not read else "delivery"],
         "exportId": CAST["export"],
         "number": 1,
-        "listenerId": 1,  # of no listener: what waits would make the run wait
+        "listenerId": 2_147_483_648,  # a listener that exists would make the run wait for work
         "checkId": CAST["check"],
         "memberId": CAST["member"],
         "storeId": CAST["store"],

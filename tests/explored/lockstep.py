@@ -76,7 +76,9 @@ class Seat:
         self.request = ""  # what the schedule has others do before it goes on
         self.failed: BaseException | None = None
         self.away_at = -inf  # when it last came back from a stop
-        self.troubled_at = -inf  # when the database last failed it
+        self.troubled_at = (
+            -inf
+        )  # when the database last failed it while it had work, in time that it wasn't stopped
         self.is_holding = self.is_stuck = self.is_stopped = self.is_killed = False
         self.session = 0  # PostgreSQL's number of it
         self.clock_ahead = 0.0
@@ -208,8 +210,10 @@ class Seat:
         elif what in schedules.STOPS:
             self.run.tell(self.name, f"{what} before it {verb}")
             self.is_stopped = True
-            self.park(self.run.now + schedules.STOPS[what])
+            began = self.run.now
+            self.park(began + schedules.STOPS[what])
             self.is_stopped, self.away_at = False, self.run.now
+            self.troubled_at += self.run.now - began
         elif what == schedules.IS_ASKED:
             self.run.tell(self.name, what)
             assert self.dispatcher
@@ -226,7 +230,7 @@ class Seat:
         if self.run.now < self.run.database_away_until:
             self._lose_session()
         elif verb in NEEDS_ROOM and self.run.now < self.run.disk_full_until:
-            self.troubled_at = self.run.now
+            self._note_trouble()
             self.run.tell(self.name, f"{verb} in vain: the disk is full")
             raise OperationalError("No space left on device") from DiskFull()
 
@@ -271,8 +275,12 @@ class Seat:
 
     def _lose_session(self) -> None:
         """Whatever is executed next in it fails."""
-        self.troubled_at = self.run.now
+        self._note_trouble()
         connection.connection.close()
+
+    def _note_trouble(self) -> None:
+        if self.dispatcher and self.dispatcher._busy():
+            self.troubled_at = self.run.now
 
     def _die(self, how: str) -> None:
         self.run.tell(self.name, how)

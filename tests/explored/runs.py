@@ -271,7 +271,7 @@ class Run:
             self._wait_for(holder)
 
     def _note_end(self, seat: Seat) -> None:
-        # The first heartbeat after a failure of the database is ahead, as it is while results can't be recorded.
+        # The first heartbeat after a failure of the database is ahead while there is something to record.
         holds = slots.HOLD_FOR.total_seconds() if self.now - seat.troubled_at < HOLDS_AFTER else 0.0
         self.book.died[seat.name, seat.lives] = self.now + holds
         if seat.failed:

@@ -28,6 +28,8 @@ MENDED: Final = (
     "two endpoints; A records 1: stops for 3 s; A prepares 2: stops for 2 s",
     # A claim that was lost kept its lease, because an earlier claim of the same delivery was in flight.
     "one endpoint; host-1 answers 1: nothing within 10 s; A beats 2: the app is paused and resumed; A prepares 2: loses its session after",
+    # After a failure of the database, a dispatcher without anything in flight held its leases beyond its death.
+    "one endpoint; A prepares 1: loses its session before; A beats 2: stops for 2 s; A frees 1: dies before",
 )
 # Protections of the engine that no schedule can show.
 UNSEEN: Final = {"listeners of a developer": "a limit for people, who come through the developer API"}

@@ -72,7 +72,9 @@ PROTECTIONS: Final = {
         "        self._slot.beat(holding=",
         "        self._record()\n        self._slot.beat(holding=",
     ),
-    "leases held": Change("webhooks.engine.dispatcher", "beat(holding=self._failing)", "beat()"),
+    "leases held": Change(
+        "webhooks.engine.dispatcher", "beat(holding=self._failing and self._busy())", "beat()"
+    ),
     "files in one bucket": Change(
         "config.env.servers",
         'url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")',

@@ -186,7 +186,8 @@ class World:
         }
 
     def sam_joins(self) -> int:
-        """Dana invites him, and he accepts by the mailed link."""
+        """Dana invites him, and he accepts by the mailed link. An address gets three of these an hour, which may be less than a life needs."""
+        self._forget_counts()
         mail.outbox.clear()
         with TestCase.captureOnCommitCallbacks(execute=True):
             body = {"email": "sam@example.com", "role": "DEVELOPER"}

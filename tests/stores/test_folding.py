@@ -99,7 +99,7 @@ def test_searches_have_their_indexes(shop: Business) -> None:
             cursor.execute(f"{others} AND indexrelid <> %s::regclass", [table, wanted])
             for (name,) in cursor.fetchall():
                 cursor.execute(f"DROP INDEX {name}")
-        cursor.execute("ALTER TABLE stores_order DROP CONSTRAINT order_number_in_business")
+        cursor.execute("DROP INDEX order_number_of_own_order")
         cursor.execute("ALTER TABLE stores_product DROP CONSTRAINT product_slug_in_business")
         assert "order_finds" in orders.explain()
         assert "product_finds" in products.explain()

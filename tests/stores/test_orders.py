@@ -66,7 +66,7 @@ def test_cancelling_gives_the_stock_back(shop, ear):
     assert stock == {bread.pk: 2, rye.pk: 9, coffee.pk: None}
     assert ear.names == ["order_status_changed", "stock_crossed"]
     crossed = ear.only("stock_crossed")
-    assert (crossed["product"].pk, crossed["crossing"]) == (bread.pk, "back_in_stock")
+    assert (crossed["product"].id, crossed["crossing"]) == (bread.pk, "back_in_stock")
 
 
 def test_cancelling_gives_back_only_what_was_taken(shop):

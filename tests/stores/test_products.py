@@ -5,6 +5,7 @@ import pytest
 from common.errors import Conflict, Invalid, NotFound
 from stores import signals
 from stores.models import Order, Product
+from stores.records import ProductRecord
 from stores.services.catalogue import products
 from stores.services.catalogue.products import (
     archive_product,
@@ -26,7 +27,7 @@ def test_creating_tells_and_counts(shop, ear):
     product = create_product(business=shop, name="Rye Bread", price=640, stock=3, now=NOON)
     assert (product.slug, product.created_at, product.updated_at) == ("rye-bread", NOON, NOON)
     assert ear.names == ["product_created"]
-    assert ear.only("product_created")["product"] == product
+    assert ear.only("product_created")["product"] == ProductRecord.of(product, "USD")
     shop.totals.refresh_from_db()
     assert shop.totals.products == 1
 
@@ -100,7 +101,7 @@ def test_editing_names_what_changed_in_the_words_of_the_wire(shop, ear):
     assert (edited.price, edited.is_available, edited.updated_at) == (200, False, NOON)
     heard = ear.only("product_updated")
     assert heard["changed_fields"] == ["imageUrl", "isAvailable", "price"]
-    assert heard["product"] == edited
+    assert heard["product"] == ProductRecord.of(edited, "USD")
 
 
 def test_edit_that_changes_nothing_is_told_to_nobody(shop, ear):
@@ -172,8 +173,8 @@ def test_deleting_tells_takes_the_reviews_and_leaves_the_lines(shop, ear):
     ear.clear()
     delete_product(product=product, now=NOON)
     assert ear.names == ["review_deleted", "product_deleted"]
-    assert ear[0].arguments["review"].pk == review.pk
-    assert ear[1].arguments["product"] == product
+    assert ear[0].arguments["review"].id == review.pk
+    assert ear[1].arguments["product"] == ProductRecord.of(product, "USD")
     assert [item.name for item in Order.objects.get(pk=order.pk).items.all()] == ["Rye"]
     shop.totals.refresh_from_db()
     assert (shop.totals.products, shop.totals.reviews) == (0, 0)
@@ -183,7 +184,7 @@ def test_signal_of_a_deletion_comes_while_the_row_is_there(shop, ear):
     seen = []
 
     def look(sender, product, **arguments):
-        seen.append(Product.objects.filter(pk=product.pk).exists())
+        seen.append(Product.objects.filter(pk=product.id).exists())
 
     with connected(signals.product_deleted, look):
         delete_product(product=factories.product(shop))

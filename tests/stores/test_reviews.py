@@ -4,6 +4,7 @@ import pytest
 
 from common.errors import Invalid, NotFound
 from stores.models import Review
+from stores.records import ReviewRecord
 from stores.services.reviews import create_review, delete_review
 from tests import factories
 
@@ -16,7 +17,7 @@ def test_creating_tells_and_counts(shop, ear):
     stored = Review.objects.get()
     assert (stored.product, stored.business, stored.rating) == (product, shop, 4)
     assert (stored.comment, stored.author_name, stored.created_at) == ("Good.", "Kim", NOON)
-    assert ear.only("review_created")["review"] == review
+    assert ear.only("review_created")["review"] == ReviewRecord.of(review)
     shop.totals.refresh_from_db()
     assert shop.totals.reviews == 1
 
@@ -62,7 +63,7 @@ def test_deleting_tells_and_counts(shop, ear):
     ear.clear()
     delete_review(review=review, now=NOON)
     heard = ear.only("review_deleted")
-    assert (heard["review"].pk, heard["now"]) == (review.pk, NOON)
+    assert (heard["review"].id, heard["now"]) == (review.pk, NOON)
     shop.totals.refresh_from_db()
     assert (shop.totals.reviews, Review.objects.count()) == (0, 0)
     with pytest.raises(NotFound):

@@ -5,6 +5,7 @@ import pytest
 
 from stores import queries
 from stores.models import Order, OrderItem, Product, Review, SitePage
+from stores.records import OrderRecord, ProductRecord, ReviewRecord
 from stores.serializers import (
     PAGE_COLUMNS,
     PRODUCT_COLUMNS,
@@ -55,7 +56,7 @@ def test_product_from_a_row_and_from_an_instance(shop):
         "updatedAt": WIRE_MOMENT,
     }
     row = Product.objects.values_list(*PRODUCT_COLUMNS, named=True).get()
-    for source in (product, row):
+    for source in (ProductRecord.of(product, "USD"), row):
         record = product_payload(source, "USD")
         assert record == expected
         assert list(record) == list(expected)
@@ -65,7 +66,7 @@ def test_product_from_a_row_and_from_an_instance(shop):
     "Contract 4 Records", "imageUrl begins with /; a product without a picture has a neutral one"
 )
 def test_product_without_a_picture_has_a_neutral_one_that_is_served(shop, client):
-    record = product_payload(factories.product(shop), "USD")
+    record = product_payload(ProductRecord.of(factories.product(shop), "USD"), "USD")
     assert record["imageUrl"] == "/static/images/product.svg"
     assert record["stock"] is None
     assert client.get(record["imageUrl"]).headers["Content-Type"] == "image/svg+xml"
@@ -73,7 +74,8 @@ def test_product_without_a_picture_has_a_neutral_one_that_is_served(shop, client
 
 @pytest.mark.parametrize(("currency", "price"), [("USD", 12.5), ("JPY", 1250), ("KWD", 1.25)])
 def test_money_is_in_major_units_of_the_currency(shop, currency, price):
-    assert product_payload(factories.product(shop, price=1250), currency)["price"] == price
+    product = ProductRecord.of(factories.product(shop, price=1250), currency)
+    assert product_payload(product, currency)["price"] == price
 
 
 @pytest.mark.spec("Contract 4 Records", "Order: its fields, lines, customer and money")
@@ -112,7 +114,7 @@ def test_order(shop):
         "updatedAt": WIRE_MOMENT,
     }
     for order in (placed, Order.objects.get(), queries.order_by_id(shop, placed.pk)):
-        record = order_payload(order)
+        record = order_payload(OrderRecord.of(order))
         assert record == expected
         assert list(record) == list(expected)
         assert orjson.loads(orjson.dumps(record)) == expected
@@ -122,21 +124,22 @@ def test_payment(shop):
     payment = factories.payment(
         factories.order(shop), payment_url="https://pay.example/1", invoice_id="INV-1", expires_at=MOMENT
     )
-    assert payment_payload(payment) == {
+    order = OrderRecord.of(payment.order)
+    assert payment_payload(order.payment) == {
         "status": "PENDING",
         "paymentUrl": "https://pay.example/1",
         "qrCode": None,
         "invoiceId": "INV-1",
         "expiresAt": WIRE_MOMENT,
     }
-    assert order_payload(payment.order)["payment"] == payment_payload(payment)
+    assert order_payload(order)["payment"] == payment_payload(order.payment)
     assert payment_payload(None) is None
 
 
-def test_review_and_page_from_rows_and_instances(shop):
+def test_review_and_page_from_rows_and_records(shop):
     product = factories.product(shop)
     review = create_review(product=product, rating=4, comment="Good.", author_name="Kim", now=MOMENT)
-    for source in (review, Review.objects.values_list(*REVIEW_COLUMNS, named=True).get()):
+    for source in (ReviewRecord.of(review), Review.objects.values_list(*REVIEW_COLUMNS, named=True).get()):
         assert review_payload(source) == {
             "id": str(review.pk),
             "productId": str(product.pk),
@@ -181,5 +184,5 @@ def test_list_of_orders_takes_two_statements(shop, rows, django_assert_num_queri
         OrderItem.objects.create(order=order, product_id=order.pk, name="x", quantity=1, price=index)
         factories.payment(order)
     with django_assert_num_queries(2):
-        records = [order_payload(order) for order in queries.orders(shop).rows]
+        records = [order_payload(OrderRecord.of(order)) for order in queries.orders(shop).rows]
     assert [len(record["items"]) for record in records] == [1] * rows

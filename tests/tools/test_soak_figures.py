@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -20,12 +21,14 @@ from tools.soak.ledger import FIRST, Away, Change, Exported, Install, Ledger, Mo
 from tools.soak.receiver import Arrival, HookCall, discount_of, fee_of
 from tools.soak.run import Database, Delivery, Order, Run
 from tools.soak.seed import HOOKED, HOOKS, PAYING, RELEASED, STOCK
+from tools.soak.shop import Mirrored
 from tools.soak.windows import BOUNDS, Window, Windows
 
 STORE, OTHER = "store", "another store"
 NOW = monotonic()  # when the order was placed; not before the machine had started
 GONE = NOW + 100  # when the paying app was uninstalled
 SUBTOTAL = 1200
+ROW = ("orders", "o-1")  # of the connected store
 
 
 def install(app: int, webhook: str, *, business: str = STORE, **more: Any) -> Install:
@@ -125,7 +128,20 @@ def sound(folder: Path) -> Run:
         world={"password": "password", "merchants": [], "apps": []},
         site=site,  # type: ignore[arg-type]
         faults=SimpleNamespace(planned=set(), migrated_in=None),  # type: ignore[arg-type]
+        shop=Mirrored(
+            pushed=2,
+            killed=1,
+            repaired=1,
+            shop={ROW: ("1", "PENDING", 9)},
+            platform=[(ROW, ("1", "PENDING", 9))],
+            published=Counter({ROW: 1}),
+        ),
     )
+
+
+def mirrored(run: Run) -> Mirrored:
+    assert run.shop
+    return run.shop
 
 
 def red(run: Run) -> list[str]:
@@ -244,6 +260,14 @@ DEFECTS: dict[str, Callable[[Run], object]] = {
     "calls missing in the log": lambda run: run.ledger.calls.update(
         other=(NOW, "GET /app-api/orders", "token of w0")
     ),
+    "rows that a connected store": lambda run: setattr(mirrored(run), "pushed", 0),
+    "rows that it had not pushed": lambda run: setattr(mirrored(run), "killed", 0),
+    "rows that a snapshot repaired": lambda run: setattr(mirrored(run), "repaired", 0),
+    "rows of a connected store lost": lambda run: mirrored(run).platform.clear(),
+    "rows of a connected store doubled": lambda run: mirrored(run).platform.append(mirrored(run).platform[0]),
+    "rows of a connected store left": lambda run: mirrored(run).shop.update({ROW: ("1", "READY", 9)}),
+    "rows that a snapshot still": lambda run: mirrored(run).left.append("outdated"),
+    "orders of a connected store not": lambda run: mirrored(run).published.update([ROW]),
     "planned faults": lambda run: run.faults and run.faults.planned.add("upgrade"),
     "processes that ended": lambda run: run.site and run.site.ended_by_themselves.append("web1: 1"),
     "statements that waited": lambda run: (

@@ -40,7 +40,7 @@ def prove(*webhooks: Webhook) -> None:
 def publish(business: Business, event_type: str = "order.created", **options: Any) -> Event | None:
     """An event with the catalog's example as its data."""
     return publish_event(
-        business=business, event_type=event_type, data=catalogue.EVENTS[event_type].example, **options
+        business_id=business.pk, event_type=event_type, data=catalogue.EVENTS[event_type].example, **options
     )
 
 

@@ -13,7 +13,7 @@ def problem(response: Any, path: str) -> str | None:
     status = response.status_code
     if "X-Request-Id" not in response:
         return f"{status} without a request id"
-    if path.startswith(("/app-api", "/webhooks")):
+    if path.startswith(("/app-api", "/webhooks", "/store-api")):
         missing = [name for name in ("Limit", "Remaining", "Reset") if f"X-RateLimit-{name}" not in response]
         if missing:
             return f"{status} without rate headers"

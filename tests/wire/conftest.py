@@ -7,12 +7,14 @@ import pytest
 from django.test import Client, override_settings
 
 from accounts.models import Business, User
+from accounts.services import shops
 from accounts.sign_in import tokens
 from appapi import middleware
 from common.web import limits
 from developers import limits as developer_limits
 from installations.models import Installation
 from marketplace.models import App
+from stores.connected.stores import open_store
 from tests import factories
 from tests.endpoints_table import Endpoint
 from tests.webhooks.helpers import publish, webhook
@@ -27,7 +29,8 @@ def unlimited(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     monkeypatch.setattr(limits, "PERSON_REQUESTS", 10**6)
     monkeypatch.setattr(developer_limits, "POLLS", 10**6)
     monkeypatch.setattr(developer_limits, "CHANGES", 10**6)
-    settings.AUTH_RATE_LIMITS = False
+    monkeypatch.setattr("storeapi.middleware.STRANGERS_A_MINUTE", 10**6)
+    settings.AUTH_RATE_LIMITS, settings.STORE_API_RATE = False, 10**6
 
 
 @pytest.fixture
@@ -43,16 +46,27 @@ def places(app: App, sandbox: Business, installation: Installation) -> dict[str,
         "order_id": str(factories.order(sandbox).pk),
         "webhook_id": str(registered.pk),
         "delivery_id": str(Delivery.objects.latest("id").pk),
+        "store": "main",
+        "id": "p-1",
     }
 
 
 @pytest.fixture
-def call(unlimited: None, dana: User, installation: Installation) -> Call:
+def connected(db: None) -> shops.Connected:
+    """A connection with a store `main`. It is for tests, so that the clock can be moved."""
+    made = shops.connect(name="Northwind", is_test=True)
+    open_store(system=made.system, external_id="main", values={"name": "Northwind Main", "currency": "USD"})
+    return made
+
+
+@pytest.fixture
+def call(unlimited: None, dana: User, installation: Installation, connected: shops.Connected) -> Call:
     """`call(endpoint, path, body=b"{}", **options)`, with the credential that the endpoint asks for."""
     bearers = {
         "app-api": installation.raw_token,  # type: ignore[attr-defined]
         "webhooks": installation.raw_token,  # type: ignore[attr-defined]
         "developer": tokens.issue(dana).access,
+        "store-api": connected.key,
     }
     client = Client(raise_request_exception=False)
 

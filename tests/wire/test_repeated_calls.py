@@ -15,6 +15,7 @@ from django.test import Client
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from accounts.models import Business, User
+from accounts.services import shops
 from accounts.services.deletion import delete_account
 from accounts.sign_in import tokens
 from common.models import KeptAnswer
@@ -29,7 +30,7 @@ from tests import factories
 from tests.appapi.world import filled, world
 from tests.approvals import approve
 from tests.clients import BODY, client_of
-from tests.endpoints_table import KEYED, OF_TOKENS, ORDER, WEBHOOK, Endpoint
+from tests.endpoints_table import KEYED, OF_KEYS, OF_TOKENS, ORDER, WEBHOOK, Endpoint
 from tests.pictures import picture
 from tests.state import rows_of
 from webhooks.models import Delivery, Webhook
@@ -40,7 +41,8 @@ SPEC = "Contract 18 Contract 1.0"
 JSON = "application/json"
 START = datetime(2026, 11, 20, 12, tzinfo=UTC)
 OF_APPS = [each for each in KEYED if each.root in OF_TOKENS]
-BY_PEOPLE = {each.name for each in KEYED if each.root not in OF_TOKENS}
+OF_SHOPS = [each for each in KEYED if each.root == OF_KEYS]
+BY_PEOPLE = {each.name for each in KEYED if each.root not in (*OF_TOKENS, OF_KEYS)}
 # A request that is only answered again may write these, too.
 OF_EACH_REQUEST = {"KeptAnswer", "Session", "DeveloperToken"}
 
@@ -98,6 +100,16 @@ def test_call_of_an_app_has_one_effect(api: Client, installation: Installation, 
     ids = world(installation)
     body = filled(endpoint.body, ids)
     assert thrice(api, endpoint.method, endpoint.path(ids), body).status_code == endpoint.status
+
+
+@pytest.mark.spec(SPEC, "Idempotency-Key works on every unsafe call of a connected shop")
+@pytest.mark.parametrize("endpoint", OF_SHOPS, ids=str)
+def test_call_of_a_shop_has_one_effect(connected: shops.Connected, endpoint: Endpoint) -> None:
+    shop = Client(headers={"authorization": f"Bearer {connected.key}"})
+    path = endpoint.path({"store": "main", "id": "p-1"})
+    if endpoint.method == "DELETE" and "id" in endpoint.parameters:
+        path += "?version=7"
+    thrice(shop, endpoint.method, path, endpoint.body or b"")
 
 
 class Life:

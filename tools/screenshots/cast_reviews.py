@@ -45,6 +45,52 @@ def add_reviews(cast: SimpleNamespace) -> None:
     factories.approve(cast.mailer)
     reviews.suspend(app=cast.mailer, reviewer=rae, reason="Writes to customers who have not asked for it.")
     cast.steps = in_steps(cast.devi, rae)
+    cast.shop_system = connected_shop(rae, cast.bell)
+
+
+def connected_shop(operator: Any, app: Any) -> Any:
+    """A shop system that `operator` may look after. One of its stores is silent, and the other has had rows refused."""
+    from datetime import timedelta
+
+    from django.contrib.auth.models import Permission
+    from django.utils import timezone
+
+    from accounts.services import shops
+    from stores.connected.stores import open_store
+    from stores.models import MirrorState
+    from tests import factories
+
+    operator.user_permissions.add(Permission.objects.get(codename="connect_shops"))
+    now = timezone.now()
+    shops.connect(name="Quayside Tills", is_test=True)
+    system = shops.connect(
+        name="Northwind Shops", commands_url="https://shops.example/commands", sign_in_url="https://shops.example/sign-in"
+    ).system  # fmt: skip
+    shops.new_key(system=system)
+    for external_id, name in (("north", "Northwind Outdoor"), ("south", "Southwind Sails")):
+        values = {"name": name, "currency": "EUR"}
+        store = open_store(
+            system=system, external_id=external_id, values=values, now=now - timedelta(days=40)
+        )
+        factories.installation(app, store.business)
+    differed = {"missing": 3, "outdated": 12, "ahead": 0, "unknown": 1, "deleted": 1}
+    at = (now - timedelta(hours=2)).isoformat()
+    refused = {
+        "resource": "orders", "externalId": "o-10442", "code": "validation_failed",
+        "message": "amount: Must be subtotal - discount + deliveryFee + otherCharges.",
+    }  # fmt: skip
+    MirrorState.objects.update_or_create(
+        business=store.business,
+        defaults={
+            "last_row_at": now - timedelta(minutes=3),
+            "last_snapshot_at": now - timedelta(hours=2),
+            "snapshots": {
+                "orders": {"at": at, **dict.fromkeys(differed, 0)}, "products": {"at": at, **differed}
+            },
+            "refused": [{"at": at, **refused}, {"at": at, **refused, "externalId": "o-10377"}],
+        },
+    )  # fmt: skip
+    return system
 
 
 def in_steps(developer: Any, reviewer: Any) -> Any:

@@ -11,6 +11,7 @@ import requests
 from tools.soak.apps import Apps
 from tools.soak.calls import GIVE_UP, Calls, GivenUp, Job
 from tools.soak.people import People
+from tools.soak.shop import Shop
 
 
 class Load(Calls):
@@ -23,12 +24,15 @@ class Load(Calls):
         self._calm: list[Any] = []  # locks of jobs that a restore to a moment must not undo
         self.people = People(self)
         self.apps = Apps(self, self.people)
+        self.shop = Shop(self, world["shop"]) if world.get("shop") else None
 
     def start(self) -> None:
         for job in self.apps.orders:
             self._begin(job, threading.Lock())
         for job in (*self.apps.jobs, *self.people.jobs):
             self._begin(job, self.calm_lock())
+        if self.shop:
+            self._begin(self.shop.change, self.calm_lock())
 
     def calm_lock(self) -> Any:
         """For what a restore to a moment must not undo, which is done while this is held."""
@@ -41,10 +45,12 @@ class Load(Calls):
             thread.join(GIVE_UP + 30)
 
     def read_on(self) -> None:
-        """Every app reads the feed to its end."""
+        """Every app reads the feed to its end, and the connected store is compared with its mirror."""
         session = requests.Session()
         for install in self.ledger.active():
             self.apps.read_feed(session, install)
+        if self.shop:
+            self.shop.finish(session)
 
     @contextmanager
     def only_orders(self) -> Iterator[None]:

@@ -16,6 +16,7 @@ from tools.soak.ledger import Install, Ledger, key_of
 from tools.soak.load import Load
 from tools.soak.memory import Memory
 from tools.soak.receiver import Receiver
+from tools.soak.shop import Mirrored
 from tools.soak.site import Site
 from tools.soak.windows import Windows
 
@@ -107,6 +108,7 @@ class Run:
     site: Site | None = None
     faults: Faults | None = None
     memory: Memory | None = None
+    shop: Mirrored | None = None  # none where the release has no connections
     judged_from: float = 0.0  # what was before is the release's
 
     @classmethod
@@ -123,6 +125,7 @@ class Run:
             site=site,
             faults=faults,
             memory=memory,
+            shop=load.shop.mirrored if load.shop else None,
             judged_from=faults.upgraded_at,
         )
 

@@ -61,6 +61,8 @@ def main(receiver: str, apps: int, merchants: int) -> None:
         )
     for number in range(apps):
         found["apps"].append(_app(developer, reviewer, number, f"{receiver}/app/{number}"))
+    if find_spec("stores.connected"):  # which no release before 0.4 has
+        found["shop"] = _shop(developer, reviewer, apps)
     print(json.dumps(found))
 
 
@@ -89,7 +91,7 @@ def _app(developer: Any, reviewer: Any, number: int, url: str) -> dict[str, Any]
         scopes=SCOPES,
         redirect_url=redirect,
         webhook_url=url,
-        webhook_events=EVENTS,
+        webhook_events=EVENTS if url else [],
     )
     hooks = [{"hookPoint": point, "url": "/hook", "timeout": 2000} for point in HOOKS.get(number, ())]
     if hooks:
@@ -104,6 +106,23 @@ def _app(developer: Any, reviewer: Any, number: int, url: str) -> dict[str, Any]
         "client_secret": issued.client_secret,
         "redirect": redirect,
     }
+
+
+def _shop(developer: Any, reviewer: Any, number: int) -> dict[str, str]:
+    """A connection with a store, on which an app is installed that only reads."""
+    from accounts.services import shops
+    from installations.services.lifecycle import Terms, install
+    from marketplace.models import App
+    from stores.connected.stores import open_store
+
+    app = App.objects.get(client_id=_app(developer, reviewer, number, "")["client_id"])
+    made = shops.connect(name="Soak")
+    store = open_store(
+        system=made.system, external_id="main", values={"name": "Connected", "currency": "USD"}
+    )
+    terms = Terms(is_test=False, granted_scopes=app.approved_scopes, agreed_version=app.approved_version)
+    issued = install(app=app, business=store.business, installed_by=store.business.owner, terms=terms)
+    return {"key": made.key, "token": issued.access_token}
 
 
 if __name__ == "__main__":

@@ -130,8 +130,11 @@ class Dispatcher:
         self._failing = False
 
     def _hold_and_record(self) -> None:
-        """The heartbeat comes first: on a full disk results can't be recorded, and no other dispatcher may resend these deliveries."""
-        self._slot.beat(holding=self._failing)
+        """The heartbeat comes first: on a full disk results can't be recorded, and no other dispatcher may resend these deliveries.
+
+        Without any it holds nothing, so that others free what it claimed and didn't send as soon as if it had died at once.
+        """
+        self._slot.beat(holding=self._failing and self._busy())
         self._record()
 
     def _free_lost_claims(self) -> None:

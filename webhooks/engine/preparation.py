@@ -124,7 +124,7 @@ def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> PreparedBa
 
 
 def _timed(claim: Claim, webhook: Webhook) -> Claim:
-    return replace(claim, by_store_clock=True) if webhook.installation.is_on_test_store else claim
+    return replace(claim, by_store_clock=True) if webhook.installation.goes_by_store_clock else claim
 
 
 def _listening(webhooks: Iterable[Webhook]) -> dict[UUID, int]:

@@ -16,17 +16,19 @@ from common.times import iso
 from installations.models import Installation
 from stores.customers import Person
 from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus
-from stores.models import Order, Payment, Product, Review
+from stores.records import OrderRecord, PaymentRecord, ProductRecord, ReviewRecord
 from stores.serializers import (
     Amount,
     BusinessId,
     Count,
+    ExternalId,
     OrderId,
     OrderNumber,
     ProductId,
     ProductSerializer,
     ProductSlug,
     ReviewId,
+    of_shop,
     product_payload,
     review_payload,
 )
@@ -44,9 +46,10 @@ class OrderCreated(serializers.Serializer):
     paymentMethod = Text("CASH, CARD, or the id of an app's payment method.", "CARD")
     isGuest = Boolean("Whether the customer ordered without an account.", True)
     createdAt = Moment("When the order was placed.")
+    externalId = ExternalId("o-1001")
 
 
-def order_created(order: Order) -> Data:
+def order_created(order: OrderRecord) -> Data:
     return {
         "orderId": str(order.id),
         "orderNumber": order.number,
@@ -56,6 +59,7 @@ def order_created(order: Order) -> Data:
         "paymentMethod": order.payment_method,
         "isGuest": order.is_guest,
         "createdAt": iso(order.created_at),
+        **of_shop(order),
     }
 
 
@@ -66,9 +70,10 @@ class OrderMoved(serializers.Serializer):
     status = Choice(OrderStatus.choices, "The status now.", "CONFIRMED")
     changedAt = Moment("When it changed.")
     changedFields = StringList("The order's fields that changed.", ["status"])
+    externalId = ExternalId("o-1001")
 
 
-def order_moved(order: Order, previous: str, now: datetime) -> Data:
+def order_moved(order: OrderRecord, previous: str, now: datetime) -> Data:
     """For order.status_changed, order.delivered and order.cancelled."""
     return {
         "orderId": str(order.id),
@@ -77,6 +82,7 @@ def order_moved(order: Order, previous: str, now: datetime) -> Data:
         "status": order.status,
         "changedAt": iso(now),
         "changedFields": ["status"],
+        **of_shop(order),
     }
 
 
@@ -88,31 +94,32 @@ class PaymentEnded(serializers.Serializer):
     paymentMethod = Text("The id of the payment method.", "acme-pay:wallet")
     status = Choice(PaymentStatus.choices, "The payment's status.", "COMPLETED")
     occurredAt = Moment("When it happened.")
+    externalId = ExternalId("o-1001")
 
 
-def payment(made: Payment, now: datetime) -> Data:
+def payment(made: PaymentRecord, now: datetime) -> Data:
     """For payment.completed and payment.expired."""
-    order = made.order
     return {
-        "orderId": str(order.id),
-        "orderNumber": order.number,
+        "orderId": str(made.order_id),
+        "orderNumber": made.order_number,
         "invoiceId": made.invoice_id or None,
-        "amount": to_major(order.amount, order.currency),
-        "paymentMethod": order.payment_method,
+        "amount": to_major(made.amount, made.currency),
+        "paymentMethod": made.payment_method,
         "status": made.status,
         "occurredAt": iso(now),
+        **of_shop(made),
     }
 
 
-def product_created(product: Product) -> Data:
-    return product_payload(product, product.business.currency)
+def product_created(product: ProductRecord) -> Data:
+    return product_payload(product, product.currency)
 
 
 class ProductUpdated(ProductSerializer):
     changedFields = StringList("The fields that the merchant changed.", ["price"])
 
 
-def product_updated(product: Product, changed_fields: list[str]) -> Data:
+def product_updated(product: ProductRecord, changed_fields: list[str]) -> Data:
     return {**product_created(product), "changedFields": changed_fields}
 
 
@@ -120,10 +127,11 @@ class ProductDeleted(serializers.Serializer):
     id = ProductId()
     slug = ProductSlug()
     deletedAt = Moment("When it was deleted.")
+    externalId = ExternalId("p-1")
 
 
-def product_deleted(product: Product, now: datetime) -> Data:
-    return {"id": str(product.id), "slug": product.slug, "deletedAt": iso(now)}
+def product_deleted(product: ProductRecord, now: datetime) -> Data:
+    return {"id": str(product.id), "slug": product.slug, "deletedAt": iso(now), **of_shop(product)}
 
 
 class StockCrossed(serializers.Serializer):
@@ -131,19 +139,29 @@ class StockCrossed(serializers.Serializer):
     name = Text("The product's name.", "Espresso beans")
     stock = Count("How many are left.", 4)
     threshold = Integer("Stock below this counts as low; null when none is set.", 5, allow_null=True)
+    externalId = ExternalId("p-1")
 
 
-def stock_crossed(product: Product) -> Data:
+class BackInStock(StockCrossed):
+    """What isn't tracked is more than any number, so that this event alone can follow."""
+
+    def get_fields(self) -> Any:
+        about = "How many are left; null where a connected store no longer tracks it."
+        return super().get_fields() | {"stock": Count(about, 4, allow_null=True)}
+
+
+def stock_crossed(product: ProductRecord) -> Data:
     """For product.out_of_stock, product.low_stock and product.back_in_stock."""
     return {
         "productId": str(product.id),
         "name": product.name,
         "stock": product.stock,
         "threshold": product.low_stock_threshold,
+        **of_shop(product),
     }
 
 
-def review_created(review: Review) -> Data:
+def review_created(review: ReviewRecord) -> Data:
     return review_payload(review)
 
 
@@ -151,10 +169,16 @@ class ReviewDeleted(serializers.Serializer):
     id = ReviewId()
     productId = ProductId()
     deletedAt = Moment("When it was deleted.")
+    externalId = ExternalId("r-1")
 
 
-def review_deleted(review: Review, now: datetime) -> Data:
-    return {"id": str(review.id), "productId": str(review.product_id), "deletedAt": iso(now)}
+def review_deleted(review: ReviewRecord, now: datetime) -> Data:
+    return {
+        "id": str(review.id),
+        "productId": str(review.product_id),
+        "deletedAt": iso(now),
+        **of_shop(review),
+    }
 
 
 class DataErasure(serializers.Serializer):

@@ -3,8 +3,9 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from typing import Any, Final, NamedTuple, TypeVar
+from functools import cache, lru_cache
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -13,14 +14,13 @@ from django.db import connection, transaction
 from django.db.models import Case, F, UUIDField, When
 from django.utils import timezone
 
-from accounts.models import Business
 from common.db.compiled import Compiled, Param
 from common.db.inserts import insert
 from common.ids import sql_id_from
 from installations.models import Installation
 from webhooks.enums import DeliveryStatus, HeldReason
 from webhooks.feed import Horizon, Position
-from webhooks.filters.judging import passes
+from webhooks.filters.judging import passed
 from webhooks.models import Delivery, Event, Webhook
 from webhooks.queries import entitled_to, naming
 
@@ -32,26 +32,31 @@ _COPIED: Final = {
     "is_active": "bool",
     "is_held": "bool",
 }
-Row = TypeVar("Row", bound=tuple[Any, ...])
+# Filters that are judged before the statement that copies the deliveries: for so many stores and events, and so many characters for
+# each. That is at most 8 MiB in a process.
+MET_AT: Final = 128
+MOST_MET: Final = 65_536
+# Between two filters in a parameter: as JSON texts they have no such character.
+_BETWEEN: Final = "\x1f"
 
 
 # Without a savepoint: if the event can't be written, the change that caused it must roll back too.
 @transaction.atomic(savepoint=False)
 def publish(
-    *, business: Business, event_type: str, data: dict[str, Any], now: datetime | None = None
+    *, business_id: UUID, event_type: str, data: dict[str, Any], now: datetime | None = None
 ) -> Event | None:
     """Write an event for the feed, and its deliveries, to be sent once the transaction around has committed.
 
     Returns the event, or None where no installed app may learn of it: nothing is written then, unless `RECORD_ALL_EVENTS` is set. `data` is made text here,
     once, and sent so to all. On PostgreSQL three statements at most, however many apps and webhooks there are; one more if an
-    app that may learn of it is paused, and one if the event passes the filter of a webhook.
+    app that may learn of it is paused, and one if the event passes a filter that this process hasn't met there before.
     """
-    learning = _learning(event_type).first(of=business.pk)
+    learning = _learning(event_type).first(of=business_id)
     if learning is None and not settings.RECORD_ALL_EVENTS:
         return None
     _, paused_at = learning or (None, None)
-    event = Event(business=business, type=event_type)
-    listeners = _Listeners(event_type, "business", business.pk)
+    event = Event(business_id=business_id, type=event_type)
+    listeners = _Listeners(event_type, "business", business_id)
     _write(event, data, listeners, now or timezone.now(), any_paused=paused_at is not None)
     return event
 
@@ -115,33 +120,74 @@ def _write(
         _copy_to_deliveries(event, listeners, paused, now)
         return
     rows = [_Listener(*row) for row in listeners.webhooks().rows(of=listeners.of)]
-    wanted = _passed(event, [(each.filter_text, each) for each in rows])
-    Delivery.objects.bulk_create(_delivery(event, each, paused, now) for _, each in wanted)
+    passing = _passing(event, {each.filter_text for each in rows if each.filter_text is not None})
+    wanted = [each for each in rows if each.filter_text is None or each.filter_text in passing]
+    Delivery.objects.bulk_create(_delivery(event, each, paused, now) for each in wanted)
 
 
 def _copy_to_deliveries(event: Event, listeners: _Listeners, paused: Sequence[UUID], now: datetime) -> None:
     """In one statement: with a thousand webhooks, reading and writing them in Python takes twice as long.
 
-    The same statement returns the webhooks that have a filter. Those that the event passes are written by a second one, as the first
-    has read them.
+    The filters that an earlier event has met are judged before it, and the statement compares the webhooks' filters with these. Of
+    webhooks that have another one it returns the columns, as arrays. Those that the event passes are written by a second statement, as the
+    first has read them.
     """
+    met = met_filters(listeners)
     found, of_found = listeners.webhooks().sql(of=listeners.of)
-    copy, of_copy = _insertion(event, now, "listener WHERE filter IS NULL")
+    passes, of_passes = _comparison(event, list(met))
+    copy, of_copy = _insertion(event, now, "listener WHERE filter IS NULL OR passes")
     statement = f"""
         WITH listener AS MATERIALIZED (
-            SELECT *, NOT is_active OR installation = ANY(%s::uuid[]) AS is_held
+            SELECT *, NOT is_active OR installation = ANY(%s::uuid[]) AS is_held, {passes} AS passes
             FROM ({found}) AS found (webhook, app, endpoint, is_active, installation, filter)
         ), copied AS ({copy})
-        SELECT filter, {", ".join(f"{column}::text" for column in _COPIED)} FROM listener WHERE filter IS NOT NULL
+        SELECT (SELECT json_agg(filter)::text FROM listener WHERE passes IS NOT NULL), json_agg(filter)::text,
+            {", ".join(f"array_agg({column})::text" for column in _COPIED)}
+        FROM listener WHERE filter IS NOT NULL AND passes IS NULL HAVING count(*) > 0
     """  # noqa: S608
     with connection.cursor() as cursor:
-        cursor.execute(statement, [list(paused), *of_found, *of_copy])
-        passed = _passed(event, cursor.fetchall())
-        if passed:
-            _, *columns = zip(*passed, strict=True)
-            arrays = ", ".join(f"%s::{kind}[]" for kind in _COPIED.values())
-            copy, of_copy = _insertion(event, now, f"unnest({arrays}) AS passed ({', '.join(_COPIED)})")
-            cursor.execute(copy, [*of_copy, *(f"{{{','.join(column)}}}" for column in columns)])
+        cursor.execute(statement, [list(paused), *of_passes, *of_found, *of_copy])
+        if (row := cursor.fetchone()) is None:
+            return
+        met_again, not_met, *columns = row
+        filters = orjson.loads(not_met)
+        _remember(met, {*filters, *orjson.loads(met_again or "[]")})
+        if passing := _passing(event, set(filters)):
+            judged = f"{{{','.join('t' if each in passing else 'f' for each in filters)}}}"
+            arrays = ", ".join(f"%s::{kind}[]" for kind in [*_COPIED.values(), "bool"])
+            source = f"unnest({arrays}) AS read ({', '.join(_COPIED)}, passes) WHERE passes"
+            copy, of_copy = _insertion(event, now, source)
+            cursor.execute(copy, [*of_copy, *columns, judged])
+
+
+def _comparison(event: Event, filters: Collection[str]) -> tuple[str, list[str]]:
+    """In SQL, whether the event passes a webhook's filter, which is NULL if that is none of these; with its parameters."""
+    if not filters:
+        return "NULL::boolean", []
+    passing = _passing(event, filters)
+    among = f"filter = ANY(string_to_array(%s, E'\\x{ord(_BETWEEN):x}'))"
+    stopping = [each for each in filters if each not in passing]
+    case = f"CASE WHEN {among} THEN true WHEN {among} THEN false END"
+    return case, [_BETWEEN.join(passing), _BETWEEN.join(stopping)]
+
+
+def _passing(event: Event, filters: Collection[str]) -> set[str]:
+    """Those of these filters that the event passes, by its data as it is sent."""
+    return passed(filters, event.type, orjson.loads(event.data)) if filters else set()
+
+
+@lru_cache(maxsize=MET_AT)
+def met_filters(listeners: _Listeners) -> list[str]:
+    """The filters of these webhooks when this process last met one that it didn't know. Some may be gone since.
+
+    That decides nothing: what an event does to a webhook follows from the filter that its row has then.
+    """
+    return []
+
+
+def _remember(met: list[str], filters: Collection[str]) -> None:
+    total = accumulate(map(len, filters))
+    met[:] = [text for text, length in zip(filters, total, strict=True) if length <= MOST_MET]
 
 
 def _insertion(event: Event, now: datetime, source: str) -> tuple[str, list[Any]]:
@@ -158,16 +204,6 @@ def _insertion(event: Event, now: datetime, source: str) -> tuple[str, list[Any]
         FROM {source}
     """  # noqa: S608
     return statement, [*of_id, event.id, event.type, event.business_id, now, now]
-
-
-def _passed(event: Event, rows: Sequence[Row]) -> list[Row]:
-    """The rows that begin with no filter, or with one that the event passes."""
-    filters = {row[0] for row in rows} - {None}
-    if not filters:
-        return list(rows)
-    data = orjson.loads(event.data)  # as it is sent
-    passed = {None, *(each for each in filters if passes(each, event.type, data))}
-    return [row for row in rows if row[0] in passed]
 
 
 def _delivery(event: Event, listener: _Listener, paused: Collection[UUID], now: datetime) -> Delivery:

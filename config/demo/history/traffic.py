@@ -23,6 +23,8 @@ from installations.models import Installation
 from stores.enums import DeliveryMethod, OrderStatus
 from stores.hookpoints import HookPoint
 from stores.models import Order
+from stores.queries import whole_orders
+from stores.records import OrderRecord
 from webhooks.engine.retry import delays
 from webhooks.enums import DeliveryStatus
 from webhooks.messages import payloads
@@ -49,10 +51,11 @@ def deliver(*, installation: Installation, now: datetime) -> None:
         return
     chance = random.Random(SEED)  # noqa: S311  nothing here is secret
     since = installation.installed_at
-    orders = Order.objects.filter(
+    orders = whole_orders().filter(
         business=installation.business, created_at__gte=max(since, now - timedelta(DAYS))
     )
-    messages = [each for order in orders.order_by("id") for each in _messages(order, chance, now)]
+    records = map(OrderRecord.of, orders.order_by("id"))
+    messages = [each for order in records for each in _messages(order, chance, now)]
     events = [
         Event(id=id_at(each.at), business=installation.business, type=each.type, occurred_at=each.at,
               data=orjson.dumps(each.data).decode())
@@ -68,22 +71,21 @@ def deliver(*, installation: Installation, now: datetime) -> None:
     Attempt.objects.bulk_create(attempts)
 
 
-def _messages(order: Order, chance: random.Random, now: datetime) -> Iterator[MadeUpEvent]:
+def _messages(order: OrderRecord, chance: random.Random, now: datetime) -> Iterator[MadeUpEvent]:
     yield MadeUpEvent("order.created", order.created_at, payloads.order_created(order))
     at, previous = order.created_at, OrderStatus.PENDING
     for status in _ways(order):
         at += timedelta(minutes=chance.uniform(3, 35))
         if at >= now:
             return
-        order.status = status
-        moved = payloads.order_moved(order, previous, at)
+        moved = payloads.order_moved(order._replace(status=status), previous, at)
         yield MadeUpEvent("order.status_changed", at, moved)
         if status == OrderStatus.DELIVERED:
             yield MadeUpEvent("order.delivered", at, moved)
         previous = status
 
 
-def _ways(order: Order) -> Sequence[OrderStatus]:
+def _ways(order: OrderRecord) -> Sequence[OrderStatus]:
     """The steps that the bakery took, at most two for an order that is done."""
     if order.status == OrderStatus.DELIVERED:
         return (OrderStatus.CONFIRMED, OrderStatus.DELIVERED)

@@ -1,7 +1,6 @@
 """What the command `listen` sends and gets."""
 
 import base64
-import binascii
 from functools import partial
 from typing import Any, Final, get_args
 
@@ -137,7 +136,7 @@ class _AnswerBody(serializers.Serializer):
     def validate_body(self, text: str) -> bytes:
         try:
             return base64.b64decode(text, validate=True)
-        except binascii.Error:
+        except ValueError:  # also by a character outside ASCII
             raise serializers.ValidationError("Must be base64.") from None
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from functools import partial
 from rest_framework import serializers
 
 from common.rest.fields import Boolean, Choice, Integer, Moment, Text
-from stores.serializers import BusinessId, Count
+from stores.serializers import BusinessId
 from teststores.models import StoreScenario
 from teststores.services import LONGEST, SHORTEST, USUAL
 from webhooks.serializers import AttemptSerializer, DeliveryWithAttemptsSerializer, InstallationId, WebhookId
@@ -44,21 +44,6 @@ class OpenedTestStoreSerializer(TestStoreSerializer):
     accessToken = Text("The token of the app API. No other response shows it.", "fbat_test_5e…")
     webhookSecret = Text("Signs webhooks and hook calls.", "whsec_test_kT0g…")
     isTestInstall = Boolean("Always true.", True)
-
-
-class AdvanceBody(serializers.Serializer):
-    seconds = Integer("How far.", 3600, min_value=1, max_value=604_800)
-
-
-class BecameSerializer(serializers.Serializer):
-    deliveries = Count("Deliveries that wait for an attempt.", 4)
-    erasures = Count("Data erasures.", 0)
-    payments = Count("Payments that expired.", 0)
-
-
-class AdvancedSerializer(serializers.Serializer):
-    now = Moment("The store's clock.")
-    became = BecameSerializer(help_text="What became due.")
 
 
 class TimedAttemptSerializer(AttemptSerializer):

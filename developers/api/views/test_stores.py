@@ -27,6 +27,7 @@ from installations.models import Installation
 from stores.addresses import store_url
 from teststores import services
 from teststores.models import StoreScenario, TestStore
+from teststores.serializers import AdvanceBody, AdvancedSerializer, advanced_payload
 from webhooks.insight.history import deliveries_of_app
 from webhooks.models import Webhook
 from webhooks.serializers import delivery_with_attempts
@@ -157,19 +158,17 @@ class TestStoreUninstallView(_View):
 class AdvanceView(_View):
     is_one_transaction = False  # the clock is moved before what falls due is looked for
 
-    @extend_schema(
-        "advanceTestStore", request=test_stores.AdvanceBody, responses=test_stores.AdvancedSerializer
-    )
+    @extend_schema("advanceTestStore", request=AdvanceBody, responses=AdvancedSerializer)
     def post(self, request: Request, store_id: str) -> Response:
         """Let the clock of a test store go on.
 
         Everything that falls due within that time is due now, in its order: retries, erasures, expiring payments, idempotency keys,
         automatic disabling, breakers. Attempts follow within seconds. Nothing outside the store moves.
         """
-        store, body = self.own_store(store_id), validated(test_stores.AdvanceBody, request)
-        done = services.advance(store=store, by=timedelta(seconds=body["seconds"]))
-        became = {name: getattr(done, name) for name in ("deliveries", "erasures", "payments")}
-        return Response({"now": iso(done.clock), "became": became})
+        store, body = self.own_store(store_id), validated(AdvanceBody, request)
+        return Response(
+            advanced_payload(services.advance(store=store, by=timedelta(seconds=body["seconds"])))
+        )
 
 
 class TestStoreDeliveriesView(_View):

@@ -27,7 +27,13 @@ from developers.docs.openapi import calls
 from installations.authentication import TokenAuthentication, scope_needed
 from marketplace.scopes import SCOPES
 
-ACCESS_TOKEN, DEVELOPER_TOKEN, CLIENT = "accessToken", "developerToken", "clientCredentials"
+ACCESS_TOKEN, DEVELOPER_TOKEN, CLIENT, SHOP_KEY = (
+    "accessToken",
+    "developerToken",
+    "clientCredentials",
+    "shopKey",
+)
+KEYED = "storeapi.views.base.KeyAuthentication"  # by its name, since doors don't import each other
 
 # The headings of the pages, in their order.
 TAGS = {
@@ -45,6 +51,9 @@ TAGS = {
     "Members": "The people who work on an app: its owner, developers and viewers.",
     "Testing": "An app on its developer's own sandbox, and checks of its server.",
     "Deliveries and analytics": "The deliveries to an app's installations, and its installs.",
+    "Connected stores": "The stores of a shop with software of its own, which pushes them here.",
+    "Rows": "Products, orders, reviews and pages of a connected store, under the shop's own ids.",
+    "Customers": "Customers of a connected store who want to be erased.",
     "OAuth": "An app's server exchanges the code from a merchant's consent for a token, and revokes the token. "
     "The client authenticates with Client ID and client secret.",
     "Accounts": "How a developer gets the token of the developer API.",
@@ -81,6 +90,15 @@ class DeveloperTokenScheme(OpenApiAuthenticationExtension):
             "the rights are selected when the token is created, and a token of `/developer/device` has none."
         )
         return {"type": "http", "scheme": "bearer", "description": about}
+
+
+class ShopKeyScheme(OpenApiAuthenticationExtension):
+    target_class = KEYED
+    name = SHOP_KEY
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> Schema:
+        about = "The key of a connected shop, which an operator of the platform makes."
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "fbsk_…", "description": about}
 
 
 class Endpoints(EndpointEnumerator):
@@ -134,7 +152,9 @@ def headers() -> Schema:
             "Names this response, for questions and logs.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a01"
         ),
         "X-RateLimit-Limit": Integer(
-            "Requests a minute, over /app-api and /webhooks together.", 60, min_value=1
+            "Requests a minute: of an installation over /app-api and /webhooks together, of a shop over /store-api.",
+            60,
+            min_value=1,
         ),
         "X-RateLimit-Remaining": Integer("Requests left in this window.", 59, min_value=0),
         "X-RateLimit-Reset": Integer("The Unix time at which the window ends.", 1795187105, min_value=0),

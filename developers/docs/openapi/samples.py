@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from developers.docs.openapi.document import ACCESS_TOKEN, CLIENT, DEVELOPER_TOKEN
+from developers.docs.openapi.document import ACCESS_TOKEN, CLIENT, DEVELOPER_TOKEN, SHOP_KEY
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 PARAMETER = re.compile(r"\{(\w+)\}")
-TOKENS = {ACCESS_TOKEN: "YOUR_ACCESS_TOKEN", DEVELOPER_TOKEN: "YOUR_DEVELOPER_TOKEN"}
+TOKENS = {ACCESS_TOKEN: "YOUR_ACCESS_TOKEN", DEVELOPER_TOKEN: "YOUR_DEVELOPER_TOKEN", SHOP_KEY: "YOUR_KEY"}
 CLIENT_ID, CLIENT_SECRET = "YOUR_CLIENT_ID", "YOUR_CLIENT_SECRET"
 SHOWN_QUERY = ("page", "limit", "days")
 INDENT = "    "

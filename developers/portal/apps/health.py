@@ -1,9 +1,9 @@
 """How an app does in merchants' stores, for its overview. The cost doesn't grow with installs, deliveries or calls."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from django.db.models import F, UUIDField
@@ -41,14 +41,26 @@ class Fault:
     status: str = ""
 
 
+class Call(NamedTuple):
+    """An API call by an installation."""
+
+    at: datetime
+    installation: UUID
+    method: str
+    route: str
+    path: str
+    status: int
+
+
 @dataclass(frozen=True, slots=True)
 class AppHealth:
-    """`faults` are those of the newest 200 deliveries and 200 API calls. `skipped` are hooks that a breaker skips. Before a merchant
-    has ever installed the app, neither are looked for.
+    """`faults` are those of the newest 200 deliveries and 200 API `calls`, newest first. `skipped` are hooks that a breaker skips.
+    Before a merchant has ever installed the app, none of them is looked for.
     """
 
     row: AppRow
     faults: Sequence[Fault]
+    calls: Sequence[Call]
     hooks: Sequence[Definition]
     skipped: Sequence[Breaker]
 
@@ -72,10 +84,12 @@ def newest_of(app: App, row: AppRow) -> list[State]:
 def app_health(app: App, row: AppRow, newest: Sequence[State]) -> AppHealth:
     """`row` is by `row_now`, and `newest` by `newest_of`."""
     hooks = health.hooks_of(app)
-    faults = [*_failed_deliveries(newest), *_failed_calls(app)] if row.is_in_stores else []
+    calls = list(map(Call._make, _CALLS.rows(limit=NEWEST, app=app.pk))) if row.is_in_stores else []
+    faults = [*_failed_deliveries(newest), *_failed_calls(calls)]
     return AppHealth(
         row=row,
         faults=sorted(faults, key=lambda each: each.at, reverse=True)[:SHOWN],
+        calls=calls,
         hooks=hooks,
         skipped=health.troubled(hooks)[:SHOWN] if row.is_in_stores and row.problems else (),
     )
@@ -94,12 +108,9 @@ def _failed_deliveries(newest: Sequence[State]) -> list[Fault]:
     return [Fault(*row) for row in _FAULTS.rows(ids=shown)] if shown else []
 
 
-def _failed_calls(app: App) -> list[Fault]:
-    return [
-        Fault(at, f"{status} for {method} {route or path}")
-        for at, method, route, path, status in _CALLS.rows(limit=NEWEST, app=app.pk)
-        if status >= 400
-    ][:SHOWN]
+def _failed_calls(calls: Iterable[Call]) -> list[Fault]:
+    failed = [each for each in calls if each.status >= 400][:SHOWN]
+    return [Fault(each.at, f"{each.status} for {each.method} {each.route or each.path}") for each in failed]
 
 
 _APP: Final = Param("app", UUIDField())
@@ -116,10 +127,6 @@ _FAULTS: Final = Compiled(
     prepared_as="portal_faults",
 )
 _CALLS: Final = Compiled(
-    lambda: (
-        ApiCall.objects.filter(app=_APP)
-        .order_by("-at", "-id")
-        .values_list("at", "method", "route", "path", "status")
-    ),
+    lambda: ApiCall.objects.filter(app=_APP).order_by("-at", "-id").values_list(*Call._fields),
     prepared_as="portal_newest_calls",
 )

@@ -23,6 +23,7 @@ from common.ids import first_id_at, moment_of
 from common.templatetags.links import address
 from common.web.charts import Chart, Mark, Number, Point, Series, chart
 from developers.portal.apps.axis import Axis, PlaceOfUse, filtered
+from developers.portal.apps.health import NEWEST, AppHealth, Call
 from developers.portal.apps.rows import DayOfDeliveries
 from extensions.enums import SKIPPED
 from extensions.models import Definition, HookCall
@@ -34,6 +35,7 @@ from webhooks.models import Attempt, Delivery, Webhook
 
 TIMED: Final = 300  # attempts or calls of a day whose durations are read
 COUNTED: Final = 1000  # API calls of a day
+FEW: Final = 201  # rows of all days: with fewer, no day is looked at by itself
 WRITTEN_WITHIN: Final = timedelta(hours=1)  # of its time
 MOST_SANDBOXES: Final = 200  # whose rows are left out of merchants' stores
 
@@ -42,13 +44,18 @@ Values = Sequence[Number | None]
 
 @dataclass(frozen=True, slots=True)
 class _Queries:
-    """The newest rows of a range: on the sandbox store their time and value, elsewhere the `number` of a point and the value."""
+    """The newest rows of a range: on the sandbox store their time and value, elsewhere the `number` of a point and the value. `lately`
+    are those of all days with their time, which tell whether there are few; None where that is known.
+    """
 
     own: Compiled[Any]
+    lately: Compiled[Any] | None
     in_stores: Compiled[Any]
 
 
-def _queries(rows: QuerySet[Any], moment: str, value: str, of_app: dict[str, Any]) -> _Queries:
+def _queries(
+    rows: QuerySet[Any], moment: str, value: str, of_app: dict[str, Any], *, looks_first: bool = True
+) -> _Queries:
     begin, end = (Param(name, DateTimeField()) for name in ("begin", "end"))
     # The ids leave out partitions: a row is written after its time, and soon.
     first, last = (Param(name, UUIDField()) for name in ("first", "last"))
@@ -58,6 +65,7 @@ def _queries(rows: QuerySet[Any], moment: str, value: str, of_app: dict[str, Any
     others = rows.exclude(AmongIds("installation", "without")).filter(**of_app)
     return _Queries(
         Compiled(lambda: own),
+        Compiled(lambda: others.values_list(moment, value)) if looks_first else None,
         Compiled(lambda: others.values_list(Param("number", IntegerField()), value)),
     )
 
@@ -79,7 +87,7 @@ _ON_SANDBOXES: Final = Compiled(
     ),
     prepared_as="portal_on_sandboxes",
 )
-_CALLS: Final = _queries(ApiCall.objects.all(), "at", "status", {"app": _APP})
+_CALLS: Final = _queries(ApiCall.objects.all(), "at", "status", {"app": _APP}, looks_first=False)
 _MADE: Final = HookCall.objects.exclude(outcome__in=SKIPPED)
 _OF_HOOK, _OF_HOOKS = (
     _queries(_MADE.filter(of_hooks), "called_at", "duration_ms", {})
@@ -134,14 +142,14 @@ def delivered(
     return Delivered(place, axis, succeeded, retrying, failed, latencies=latencies)
 
 
-def plots_of(app: App, found: Delivered, hooks: Sequence[Definition]) -> tuple[Chart, ...]:
+def plots_of(app: App, found: Delivered, health: AppHealth) -> tuple[Chart, ...]:
     subject = _subject(app, found.place, found.axis, found.webhooks)
     marks = approvals(app, found.axis)
     return (
         _deliveries(subject, found, marks),
         _latency(subject, found, marks),
-        _calls(subject, marks),
-        _hooks(subject, hooks, marks),
+        _calls(subject, health.calls, marks),
+        _hooks(subject, health.hooks, marks),
         _installs(subject, marks),
     )
 
@@ -234,10 +242,15 @@ def _created(begin: datetime, end: datetime) -> QuerySet[Delivery, Any]:
     return rows.order_by("-id").values_list("pk")
 
 
-def _calls(subject: Plotted, marks: Sequence[Mark]) -> Chart:
-    by_class = Counter(
-        (number, max(status // 100, 2)) for number, status in _newest(subject, _CALLS, COUNTED)
-    )
+def _calls(subject: Plotted, newest: Sequence[Call], marks: Sequence[Mark]) -> Chart:
+    """`newest` are the newest calls of an app that is in stores. Where these are all of the axis, no others are read."""
+    if subject.is_sandbox or (len(newest) == NEWEST and newest[-1].at >= subject.axis.first):
+        found = _newest(subject, _CALLS, COUNTED)
+    else:
+        sandboxes = set(subject.sandboxes)
+        in_stores = [(each.at, each.status) for each in newest if each.installation not in sandboxes]
+        found = _numbered(subject, in_stores)
+    by_class = Counter((number, max(status // 100, 2)) for number, status in found)
     names = {2: ("Succeeded", "ok"), 4: ("Refused (4xx)", "warn"), 5: ("Failed (5xx)", "bad")}
     series = [
         Series(name, css, [by_class[number, digit] for number in range(len(subject.axis.begins))])
@@ -262,8 +275,14 @@ def _newest(subject: Plotted, queries: _Queries, most: int, **values: Any) -> li
     if subject.is_sandbox:
         until = axis.ranges[-1][1]
         rows = queries.own.rows(limit=most, own=subject.own, **_between(axis.first, until), **values)
-        return [(number, found) for at, found in rows if (number := axis.number_of(at)) is not None]
+        return _numbered(subject, rows)
     values |= {"app": subject.app.pk, "without": subject.sandboxes}
+    if queries.lately:
+        few = queries.lately.rows(limit=FEW, **_between(axis.first, axis.ranges[-1][1]), **values)
+        if (
+            len(few) < FEW
+        ):  # then each day has less than its most, and a plan for each takes longer than the rows
+            return _numbered(subject, few)
     return of_each(
         [
             queries.in_stores.sql(number=number, **_between(begin, end), **values)
@@ -271,6 +290,11 @@ def _newest(subject: Plotted, queries: _Queries, most: int, **values: Any) -> li
         ],
         most,
     )
+
+
+def _numbered(subject: Plotted, rows: Iterable[tuple[datetime, int]]) -> list[tuple[int, int]]:
+    """The same rows with the number of their point, without those beside the axis."""
+    return [(number, found) for at, found in rows if (number := subject.axis.number_of(at)) is not None]
 
 
 def _between(begin: datetime, end: datetime) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
 from accounts.models import User
@@ -193,7 +193,7 @@ def with_problems(apps: Any, now: Any) -> Any:
 @cache
 def _compiled(deprecated: tuple[str, ...]) -> tuple[Compiled[App], Compiled[Any]]:
     """The apps of a person by weight, and what the overview shows of one; for these deprecated operations."""
-    now: Any = Param("now", DateTimeField())
+    now: Any = Cast(Param("now", DateTimeField()), DateTimeField())  # or `now - …` would be of no known type
     pk = Param("app", UUIDField())
     used = ScopeUse.objects.filter(app=OuterRef("pk"), day__gte=Param("since", DateField())).order_by()
     installed = Installation.objects.filter(app=OuterRef("pk"), is_test=False, business__is_sandbox=False)

@@ -107,7 +107,7 @@ def app_overview(request: HttpRequest, app: App) -> HttpResponse:
         if is_live and is_shown(request, version):
             return {"version": version}
         health, made = app_health(app, row, newest), progress(app)
-        plots = plots_of(app, sent, health.hooks) if made.installed_at or health.is_in_stores else ()
+        plots = plots_of(app, sent, health) if made.installed_at or health.is_in_stores else ()
         return {"version": version, "health": health, "progress": made, "plots": plots}
 
     moving: dict[str, Any] = {"app": app, "place": place, "places": list(PlaceOfUse)} | of_one_moment(read)

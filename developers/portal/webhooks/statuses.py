@@ -12,6 +12,7 @@ from django.shortcuts import redirect, resolve_url
 from django.utils import timezone
 
 from common.db.compiled import AmongIds, Compiled, Param
+from common.db.long_lists import found_lately
 from common.ids import parse_id
 from common.times import duration
 from developers.portal.webhooks.last_day_strip import Strip
@@ -84,6 +85,9 @@ _HELD: Final[Compiled[Any]] = Compiled(
 _APP: Final[Any] = Param("app", UUIDField())
 _WANTED: Final[Any] = Param("wanted", UUIDField())
 _CURRENT: Final[Compiled[Any]] = Compiled(lambda: current_webhooks(_APP).values_list("pk"))
+_FROM: Final[Compiled[Any]] = Compiled(
+    lambda: current_webhooks(_APP).filter(pk__lte=_WANTED).values_list("pk")
+)
 _OLDER: Final[Compiled[Any]] = Compiled(
     lambda: current_webhooks(_APP).filter(pk__lt=_WANTED).values_list("pk")
 )
@@ -93,17 +97,26 @@ _NEWER: Final[Compiled[Any]] = Compiled(
 
 
 def newest_ids(
-    app: App, *, limit: int, offset: int, before: UUID | None = None, after: UUID | None = None
+    app: App,
+    *,
+    limit: int,
+    offset: int,
+    before: UUID | None = None,
+    after: UUID | None = None,
+    is_long: bool = False,
 ) -> list[UUID]:
     """Those of a page. They are read first: the look-ups in deliveries would be made for all rows before the page too.
 
     `before` and `after` are the last of the page before it and the first of the page behind it. A late page costs as much as the first
-    one then, while `offset` reads all webhooks before it.
+    one then, while `offset` reads all webhooks before it. In a list that `is_long` it does so once a minute: the page begins where it did.
     """
     if before:
         rows = _OLDER.rows(limit=limit, app=app.pk, wanted=before)
     elif after:
         rows = _NEWER.rows(limit=limit, app=app.pk, wanted=after)[::-1]
+    elif offset and is_long:
+        begin = found_lately(current_webhooks(app).values_list("pk", flat=True)[offset : offset + 1])
+        rows = _FROM.rows(limit=limit, app=app.pk, wanted=begin[0]) if begin else []
     else:
         rows = _CURRENT.rows(limit=limit, offset=offset, app=app.pk)
     return [pk for (pk,) in rows]

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from common.db.long_lists import total_of
+from common.db.long_lists import COUNTED_EXACTLY, total_of
 from common.db.rows import get_or_not_found
 from common.errors import ServiceError
 from common.ids import parse_id
@@ -50,12 +50,16 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
     before, after = (parse_id(request.GET.get(name)) for name in ("before", "after"))
     is_first = wanted.page == 1 and not (before or after)
     most = PAGES_COUNTED * wanted.limit + 1 if is_first else wanted.limit
-    found = statuses.newest_ids(app, limit=most, offset=wanted.offset, before=before, after=after)
+    total = 0 if is_first else total_of(statuses.current_webhooks(app), is_long=True)
+    found = statuses.newest_ids(
+        app, limit=most, offset=wanted.offset, before=before, after=after, is_long=total > COUNTED_EXACTLY
+    )
+    if is_first:
+        is_all = len(found) < most
+        total = len(found) if is_all else total_of(statuses.current_webhooks(app), is_long=True)
     shown = found[: wanted.limit]
     endpoints = statuses.webhook_statuses(app, shown)
     installation = sandbox_installation(app=app, developer=current_developer(request))
-    is_all = is_first and len(found) < most
-    total = len(found) if is_all else total_of(statuses.current_webhooks(app), is_long=True)
     tested = statuses.test_result(app, request.GET.get("tested"))
     context = {
         "app": app,

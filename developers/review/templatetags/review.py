@@ -41,6 +41,7 @@ ICONS: Final = {
     "Erasure": "eraser",
     "Installation": "plug",
     "Mail": "mail",
+    "ShopSystem": "store",
 }
 NAMES: Final = {"Submission": "Review queue", "ReviewEntry": "Review history"}
 FIRST: Final = ("Submission", "App", "ReviewEntry")

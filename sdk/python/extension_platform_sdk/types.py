@@ -103,6 +103,8 @@ class Product(TypedDict):
     stock: int | None
     createdAt: str
     updatedAt: str
+    externalId: NotRequired[str]
+    groupId: NotRequired[str | None]
 
 
 class ProductList(TypedDict):
@@ -113,7 +115,7 @@ class ProductList(TypedDict):
 
 
 class OrderLine(TypedDict):
-    productId: str
+    productId: str | None
     name: str
     quantity: int
     price: float
@@ -153,6 +155,8 @@ class Order(TypedDict):
     validation: Literal["VALID", "NOT_VALIDATED"]
     createdAt: str
     updatedAt: str
+    externalId: NotRequired[str]
+    otherCharges: NotRequired[float]
 
 
 class OrderList(TypedDict):
@@ -210,6 +214,7 @@ class Review(TypedDict):
     comment: str | None
     authorName: str | None
     createdAt: str
+    externalId: NotRequired[str]
 
 
 class ReviewList(TypedDict):
@@ -252,7 +257,7 @@ class Dashboard(TypedDict):
 class Business(TypedDict):
     id: str
     slug: str
-    storefrontUrl: str
+    storefrontUrl: str | None
     name: str
     type: str
     address: str
@@ -261,6 +266,8 @@ class Business(TypedDict):
     timezone: str
     isSandbox: bool
     createdAt: str
+    externalId: NotRequired[str]
+    isConnected: NotRequired[bool]
 
 
 class Page(TypedDict):
@@ -270,6 +277,7 @@ class Page(TypedDict):
     content: str
     createdAt: str
     updatedAt: str
+    externalId: NotRequired[str]
 
 
 class PageList(TypedDict):
@@ -470,6 +478,7 @@ class OrderCancelled(TypedDict):
     status: OrderStatus
     changedAt: str
     changedFields: list[str]
+    externalId: NotRequired[str]
 
 
 class OrderCreated(TypedDict):
@@ -481,6 +490,7 @@ class OrderCreated(TypedDict):
     paymentMethod: str
     isGuest: bool
     createdAt: str
+    externalId: NotRequired[str]
 
 
 class OrderDelivered(TypedDict):
@@ -490,6 +500,7 @@ class OrderDelivered(TypedDict):
     status: OrderStatus
     changedAt: str
     changedFields: list[str]
+    externalId: NotRequired[str]
 
 
 class OrderStatusChanged(TypedDict):
@@ -499,6 +510,7 @@ class OrderStatusChanged(TypedDict):
     status: OrderStatus
     changedAt: str
     changedFields: list[str]
+    externalId: NotRequired[str]
 
 
 class PaymentCompleted(TypedDict):
@@ -509,6 +521,7 @@ class PaymentCompleted(TypedDict):
     paymentMethod: str
     status: Literal["PENDING", "COMPLETED", "FAILED", "EXPIRED"]
     occurredAt: str
+    externalId: NotRequired[str]
 
 
 class PaymentExpired(TypedDict):
@@ -519,13 +532,15 @@ class PaymentExpired(TypedDict):
     paymentMethod: str
     status: Literal["PENDING", "COMPLETED", "FAILED", "EXPIRED"]
     occurredAt: str
+    externalId: NotRequired[str]
 
 
 class ProductBackInStock(TypedDict):
     productId: str
     name: str
-    stock: int
+    stock: int | None
     threshold: int | None
+    externalId: NotRequired[str]
 
 
 class ProductCreated(TypedDict):
@@ -541,12 +556,15 @@ class ProductCreated(TypedDict):
     stock: int | None
     createdAt: str
     updatedAt: str
+    externalId: NotRequired[str]
+    groupId: NotRequired[str | None]
 
 
 class ProductDeleted(TypedDict):
     id: str
     slug: str
     deletedAt: str
+    externalId: NotRequired[str]
 
 
 class ProductLowStock(TypedDict):
@@ -554,6 +572,7 @@ class ProductLowStock(TypedDict):
     name: str
     stock: int
     threshold: int | None
+    externalId: NotRequired[str]
 
 
 class ProductOutOfStock(TypedDict):
@@ -561,6 +580,7 @@ class ProductOutOfStock(TypedDict):
     name: str
     stock: int
     threshold: int | None
+    externalId: NotRequired[str]
 
 
 class ProductUpdated(TypedDict):
@@ -576,6 +596,8 @@ class ProductUpdated(TypedDict):
     stock: int | None
     createdAt: str
     updatedAt: str
+    externalId: NotRequired[str]
+    groupId: NotRequired[str | None]
     changedFields: list[str]
 
 
@@ -586,12 +608,14 @@ class ReviewCreated(TypedDict):
     comment: str | None
     authorName: str | None
     createdAt: str
+    externalId: NotRequired[str]
 
 
 class ReviewDeleted(TypedDict):
     id: str
     productId: str
     deletedAt: str
+    externalId: NotRequired[str]
 
 
 class WebhookTest(TypedDict):

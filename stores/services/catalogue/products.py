@@ -16,8 +16,9 @@ from stores import signals
 from stores.enums import ProductStatus
 from stores.hookpoints import MAX_MINOR
 from stores.models import Product, Review
+from stores.records import ProductRecord, ReviewRecord
 from stores.services.catalogue.pictures import PictureChanges, change_pictures
-from stores.services.catalogue.stock import stock_crossing
+from stores.services.catalogue.stock import announce, stock_crossing
 from stores.services.slugs import insert_under_free_slug, save_under_own_slug
 from stores.services.totals import move_totals
 
@@ -84,7 +85,7 @@ def create_product(
     if pictures:
         product.image = change_pictures(product=product, changes=PictureChanges(new=pictures), now=now)
         product.save(update_fields=["image"])
-    signals.product_created.send(sender=Product, product=product, now=now)
+    signals.product_created.send(sender=Product, product=_record(product), now=now)
     move_totals(business, products=1)
     return product
 
@@ -112,7 +113,7 @@ def update_product(
     save_under_own_slug(product, is_new=False)
     _send_update(product, {WIRE_NAMES[column] for column in changed.keys() - SILENT_FIELDS}, now)
     if crossing := stock_crossing(stock_before, product.stock, product.low_stock_threshold):
-        signals.stock_crossed.send(sender=Product, product=product, crossing=crossing, now=now)
+        announce(product.business, [(product, crossing)], now=now)
     return product
 
 
@@ -157,9 +158,9 @@ def delete_product(*, product: Product, now: datetime | None = None) -> None:
     product = _lock(product, for_deletion=True)
     reviews = product.reviews.count()
     for review in product.reviews.iterator():
-        signals.review_deleted.send(sender=Review, review=review, now=now)
-    signals.product_deleted.send(sender=Product, product=product, now=now)
-    Product.objects.filter(pk=product.pk).delete()  # receivers may keep the instance, so it must stay intact
+        signals.review_deleted.send(sender=Review, review=ReviewRecord.of(review), now=now)
+    signals.product_deleted.send(sender=Product, product=_record(product), now=now)
+    product.delete()
     listed = product.status == ProductStatus.ACTIVE
     move_totals(product.business, products=-int(listed), reviews=-reviews)
 
@@ -181,8 +182,12 @@ def _set_status(product: Product, status: ProductStatus, now: datetime) -> Produ
 def _send_update(product: Product, wire_names: set[str], now: datetime) -> None:
     if wire_names:
         signals.product_updated.send(
-            sender=Product, product=product, changed_fields=sorted(wire_names), now=now
+            sender=Product, product=_record(product), changed_fields=sorted(wire_names), now=now
         )
+
+
+def _record(product: Product) -> ProductRecord:
+    return ProductRecord.of(product, product.business.currency)
 
 
 def _lock(product: Product, *, for_deletion: bool = False) -> Product:

@@ -8,11 +8,14 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import UUIDField
 
+from accounts.enums import StoreNotice
 from accounts.models import Business
 from common.db.compiled import AmongIds, Compiled, Param
 from stores import signals
 from stores.enums import StockCrossing, is_low
 from stores.models import Order, Product
+from stores.records import ProductRecord
+from stores.services.merchant_mails import note
 
 Crossing = tuple[Product, StockCrossing]
 
@@ -90,14 +93,18 @@ def _save_stock(products: Sequence[Product], now: datetime) -> None:
         )
 
 
-def announce(crossings: Iterable[Crossing], *, now: datetime) -> None:
+def announce(business: Business, crossings: Iterable[Crossing], *, now: datetime) -> None:
     for product, crossing in crossings:
-        signals.stock_crossed.send(sender=Product, product=product, crossing=crossing, now=now)
+        if crossing != StockCrossing.BACK_IN_STOCK:
+            note(business=business, kind=StoreNotice.LOW_STOCK, now=now, about_id=product.pk)
+        record = ProductRecord.of(product, business.currency)
+        signals.stock_crossed.send(sender=Product, product=record, crossing=crossing, now=now)
 
 
 def give_back(order: Order, *, now: datetime) -> list[Crossing]:
     """Return the order's stock to the products that still exist and are still tracked."""
     taken: dict[UUID, int] = {}
     for item in order.items.filter(from_stock=True):
+        assert item.product_id  # it was in stock
         taken[item.product_id] = taken.get(item.product_id, 0) + item.quantity
     return move_stock(find_products(order.business, taken, locked=True), taken, now=now)

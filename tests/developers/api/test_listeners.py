@@ -120,6 +120,19 @@ def test_delivery_goes_to_the_listener_and_its_answer_is_an_attempt(
     assert listener.work()["deliveries"] == receiver.requests == []
 
 
+@pytest.mark.parametrize("body", ["thanks", "dGh hbmtz", "dGhhbmté"])
+def test_answer_whose_body_is_no_base64_is_refused(
+    api: Api, listener: Listener, webhook: Webhook, sandbox: Business, body: str
+) -> None:
+    published(sandbox)
+    drain()
+    (handed,) = listener.work()["deliveries"]
+    answers = {"deliveries": [ok(handed["lease"], body=body)], "hookCalls": []}
+    refused = api("post", f"{listener.path}/{listener.id}/answers", answers)
+    assert refused.status_code == 400
+    assert refused.json()["details"] == [{"field": "deliveries[0].body", "message": "Must be base64."}]
+
+
 def test_failure_is_retried_by_the_usual_schedule(
     listener: Listener, webhook: Webhook, sandbox: Business
 ) -> None:

@@ -28,12 +28,12 @@ REACHED = (
     "webhooks/services/deliveries.py", "webhooks/services/sandbox/samples.py", "webhooks/services/sandbox/testing.py", "webhooks/queries.py",
     "webhooks/feed.py", "stores/queries.py", "stores/services/pricing.py", "stores/services/checkout.py", "stores/services/orders.py",
     "stores/services/payments.py", "marketplace/queries.py", "marketplace/services/apps.py", "marketplace/services/reviews.py",
-    "marketplace/services/versions.py", "marketplace/access.py", "marketplace/services/members.py", "accounts/services/roster.py", "marketplace/services/members.py", "extensions/services/manifests.py", "extensions/services/manifests.py", "common/rest", "conformance/services/runs.py",
+    "marketplace/services/versions.py", "marketplace/access.py", "marketplace/services/members.py", "accounts/services/roster.py", "marketplace/services/members.py", "extensions/services/manifests.py", "extensions/services/manifests.py", "common/rest", "storeapi", "stores/connected", "conformance/services/runs.py",
     "common/web/limits.py",
 )  # fmt: skip
 # Raised there for pages only.
 PAGES = (
-    "The app is already suspended.", "The app is not suspended.", "You are a member of this app.", "This app isn't offered to you", "is reviewing this submission.",
+    "This shop system is disconnected", "Your account doesn't have permission to do this. Ask an administrator.", "The app is already suspended.", "The app is not suspended.", "You are a member of this app.", "This app isn't offered to you", "is reviewing this submission.",
     "A refund was recorded meanwhile", "This code", "You have", "Your password has changed.", "This token was revoked already.", "This submission", "The developer has withdrawn", "There is no such token.",
 )  # fmt: skip
 STATUS = {
@@ -44,7 +44,7 @@ STATUS = {
 OAUTH = {each.name for each in errors.OAUTH}
 APPS = (
     "accounts", "activity", "appapi", "common", "config", "conformance", "developers", "extensions", "installations", "marketplace",
-    "merchants", "stores", "storefront", "teststores", "webhooks",
+    "merchants", "storeapi", "stores", "storefront", "teststores", "webhooks",
 )  # fmt: skip
 
 

@@ -208,7 +208,7 @@ def test_scopes_in_the_document_are_those_that_the_views_ask_for(document: dict[
 @pytest.mark.spec("Contract 0 Conventions", "Rate headers on every response of /app-api and /webhooks")
 def test_rate_headers_and_errors_are_at_every_response(document: dict[str, Any]) -> None:
     for method, path, entry in operations(document):
-        limited = path.startswith(("/app-api", "/webhooks"))
+        limited = path.startswith(("/app-api", "/webhooks", "/store-api"))
         for status, response in entry["responses"].items():
             names = response.get("headers", {}).keys()
             assert "X-Request-Id" in names

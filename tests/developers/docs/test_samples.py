@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from accounts.models import ConnectedStore
+from accounts.services import shops
 from appapi import middleware
 from developers.docs import reference
 from developers.docs.openapi import document as openapi
@@ -18,13 +20,22 @@ from developers.docs.reference import ApiOperation
 from installations import services
 from marketplace.enums import ReleaseState
 from marketplace.models import App
+from storeapi.rows import values_of
+from stores.connected.erasure import erase_customer
+from stores.connected.rows import PushedRow, take
+from stores.connected.stores import open_store
+from stores.connected.wanted import Wanted
+from stores.customers import Person
+from stores.enums import Resource
 from tests import factories
 from tests.contract import cast as casts
 from tests.contract.cast import Cast
+from tests.endpoints_table import ROWS
 from tests.installations.oauth_client import VERIFIER
 from tests.receivers import Receiver
 from webhooks.engine import listeners
 
+SHOPS = "API for connected shops"
 SERVICE = "http://testserver"  # BASE_URL of the tests
 
 
@@ -87,6 +98,8 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
         else cast.tested_app,
         "checkId": cast.check,
         "number": "1",
+        "store": "main",
+        "id": "p-1",
     }
     if "{listenerId}" in endpoint.path:
         app = App.objects.get(pk=cast.app)
@@ -101,12 +114,30 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
         found["memberId"] = casts.member_of(cast)
     if "{storeId}" in endpoint.path:
         found["storeId"] = casts.store_for_tests(cast.tested_app)
+    if "{erasureId}" in endpoint.path:
+        store = ConnectedStore.objects.get(system__name=f"Shop for {endpoint.id}")
+        person = Person.of(email="kim@example.com", phone="", store=store.business)
+        found["erasureId"] = str(erase_customer(store=store, person=person).pk)
     spare = {"deleteWebhook": ("webhookId", cast.spare_webhooks), "deleteApp": ("appId", cast.spare_apps)}
     if endpoint.id in spare:
         name, pool = spare[endpoint.id]
         found[name] = pool[0]
     assert own or "appId" not in PARAMETER.findall(endpoint.path)
     return found
+
+
+def key_of_shop(endpoint: ApiOperation) -> str:
+    """Of a connection of its own for tests, whose store `main` may be changed and ended, and its clock moved. It has the row to get."""
+    made = shops.connect(name=f"Shop for {endpoint.id}", is_test=True)
+    values = {"name": endpoint.id, "currency": "USD"}
+    store = open_store(system=made.system, external_id="main", values=values)
+    if endpoint.method == "GET" and endpoint.path.endswith("/{id}"):
+        resource = Resource(endpoint.path.split("/")[-2])
+        row = values_of(resource, ROWS[resource], "USD")
+        row.pop("quote", None)
+        pushed = PushedRow(resource=resource, external_id="p-1", version=1, values=row)
+        take(store=store, rows=[pushed], wanted=Wanted(orders=True, reviews=True, orders_since=None))
+    return made.key
 
 
 def bodies_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
@@ -144,6 +175,7 @@ def bodies_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
 
 def filled_in(text: str, endpoint: ApiOperation, cast: Cast, url: str) -> str:
     """The sample with a reader's own address, credentials and ids."""
+    key = key_of_shop(endpoint) if endpoint.part == SHOPS else ""
     ids = ids_for(endpoint, cast)
     parameters = endpoint.operation["parameters"]
     given = {each["name"]: each["schema"]["examples"][0] for each in parameters if each["in"] == "path"}
@@ -157,6 +189,8 @@ def filled_in(text: str, endpoint: ApiOperation, cast: Cast, url: str) -> str:
         CLIENT_ID: cast.client_id,
         CLIENT_SECRET: cast.client_secret,
     }
+    if endpoint.part == SHOPS:
+        credentials[TOKENS[openapi.SHOP_KEY]] = key
     for placeholder, value in (credentials | bodies_for(endpoint, cast)).items():
         text = text.replace(placeholder, value)
     assert "YOUR_" not in text

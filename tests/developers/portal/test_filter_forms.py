@@ -161,7 +161,7 @@ def publish(installation: Installation, amount: int) -> None:
     from webhooks.services.publishing import publish as write
 
     data = catalogue.EVENTS["order.created"].example | {"amount": amount}
-    write(business=installation.business, event_type="order.created", data=data)
+    write(business_id=installation.business_id, event_type="order.created", data=data)
 
 
 @pytest.mark.spec(RULE, "The app's filter is set under Listing, applies at once and leaves the status")

@@ -197,6 +197,36 @@ def test_links_to_other_pages_go_on_where_the_page_ends(
     assert shown(of_second["prev"])[0][1] == made[0]  # the first page, with the new one
 
 
+@pytest.mark.long
+def test_page_of_a_very_long_list_begins_by_its_number_where_it_did_a_moment_ago(
+    browser: Client, app: App, installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that not all rows before it are read each time. Webhooks that are gone meanwhile aren't shown."""
+    monkeypatch.setattr("developers.portal.webhooks.views.PER_PAGE", 2)
+    made = [
+        helpers.webhook(installation, f"https://api.example.com/{n}", ["order.created"]) for n in range(7)
+    ]
+    _, fourth, third, second, _, _, _ = made
+
+    def begins_with(webhook: Webhook) -> bool:
+        return re.findall(r'id="webhook-([^"]+)"', text_of(browser.get(at(app, "?page=3"))))[0] == str(
+            webhook.pk
+        )
+
+    assert begins_with(third)
+    helpers.webhook(installation, "https://api.example.com/new", ["order.created"])
+    assert begins_with(second)  # a short list is read as it is
+    for module in ("common.db.long_lists", "developers.portal.webhooks.views"):
+        monkeypatch.setattr(f"{module}.COUNTED_EXACTLY", 5)
+    assert begins_with(second)
+    helpers.webhook(installation, "https://api.example.com/newer", ["order.created"])
+    assert begins_with(second)
+    Webhook.objects.filter(pk=second.pk).update(deleted_at=timezone.now())
+    assert begins_with(third)
+    Webhook.objects.filter(pk=third.pk).update(deleted_at=timezone.now())
+    assert begins_with(fourth)
+
+
 def test_page_reads_any_number_of_webhooks_in_as_many_statements(
     browser: Client, app: App, webhook: Webhook, django_assert_max_num_queries: Any
 ) -> None:

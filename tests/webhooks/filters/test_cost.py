@@ -1,8 +1,9 @@
 """What an event costs with and without filters: statements, and rows that PostgreSQL reads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
+import orjson
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -11,9 +12,10 @@ from django.utils import timezone
 from accounts.models import Business
 from installations.models import Installation
 from tests import factories
+from tests.state import rows_read
 from tests.webhooks import helpers
 from webhooks.enums import HeldReason
-from webhooks.models import Delivery, Webhook
+from webhooks.models import Delivery, Event, Webhook
 from webhooks.queries import entitled_to, naming
 from webhooks.services import publishing
 
@@ -29,26 +31,6 @@ def statements(work: Callable[[], object]) -> list[str]:
     with CaptureQueriesContext(connection) as captured:
         work()
     return [query["sql"].split()[0] for query in captured if "SAVEPOINT" not in query["sql"]]
-
-
-def rows_read(work: Callable[[], object]) -> dict[str, int]:
-    """By table: the rows that scans and indexes gave, in this transaction."""
-
-    def until_now() -> dict[str, int]:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT relname, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables"
-            )
-            return dict(cursor.fetchall())
-
-    before = until_now()
-    work()
-    after = until_now()
-    return {
-        table: number - before.get(table, 0)
-        for table, number in after.items()
-        if number > before.get(table, 0)
-    }
 
 
 @pytest.fixture
@@ -105,6 +87,68 @@ def test_event_for_filtered_webhooks_takes_one_statement_more(plain: Installatio
     assert len(reached) == 8
     assert not {stopped.pk, off.pk} & reached
     assert all(each.id == each.find_id() for each in Delivery.objects.all())
+
+
+@pytest.mark.spec(RULE, "Filters that a process has met need no other statement")
+def test_event_for_filters_that_were_met_takes_three_statements(plain: Installation) -> None:
+    for text in (PASSES, STOPS):
+        helpers.webhook(plain, URL, ["order.created"], filter=text)
+    of_first = statements(lambda: helpers.publish(plain.business))
+    of_second = statements(lambda: helpers.publish(plain.business))
+    assert (of_first, of_second) == (["SELECT", "INSERT", "WITH", "INSERT"], ["SELECT", "INSERT", "WITH"])
+    assert [each.deliveries.count() for each in Event.objects.all()] == [6, 6]
+    assert all(each.id == each.find_id() for each in Delivery.objects.all())
+
+
+@pytest.mark.spec(RULE, "A filter is the one of the moment of the event")
+def test_changed_filter_counts_at_once(plain: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[set[str]] = []
+    judge = publishing.passed
+
+    def noted(filters: Collection[str], *event: Any) -> set[str]:
+        judged.append(set(filters))
+        return judge(filters, *event)
+
+    webhook = helpers.webhook(plain, URL, ["order.created"])
+    monkeypatch.setattr(publishing, "passed", noted)
+    more = f" {STOPS}"
+    for text, arrives in [
+        (PASSES, 1),
+        (STOPS, 0),
+        (None, 1),
+        (STOPS, 0),
+        (PASSES, 1),
+        (more, 0),
+        (PASSES, 1),
+    ]:
+        Webhook.objects.filter(pk=webhook.pk).update(filter=text)
+        helpers.publish(plain.business)
+        assert Delivery.objects.filter(webhook=webhook).count() == arrives, text
+        Delivery.objects.all().delete()
+    judged.clear()
+    helpers.publish(plain.business)
+    assert judged == [{PASSES}], "Filters that are gone are not judged with every event."
+
+
+@pytest.mark.spec(RULE, "What a process keeps of filters is bounded")
+def test_filters_beyond_the_bound_are_read_with_each_event(
+    plain: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publishing, "MOST_MET", len(PASSES) + 1)
+    for text in (PASSES, f" {PASSES}"):
+        helpers.webhook(plain, URL, ["order.created"], filter=text)
+    for _ in range(3):
+        assert statements(lambda: helpers.publish(plain.business)) == ["SELECT", "INSERT", "WITH", "INSERT"]
+    assert [each.deliveries.count() for each in Event.objects.all()] == [7, 7, 7]
+
+
+@pytest.mark.parametrize("text", ["\0", "\x1f", '"', "\\", "%s", "{}", "é€😀", "'"])
+def test_any_text_in_a_filter_is_compared_as_it_is(plain: Installation, text: str) -> None:
+    document = {"all": [{"field": "orderNumber", "op": "ne", "value": text}]}
+    webhook = helpers.webhook(plain, URL, ["order.created"], filter=orjson.dumps(document).decode())
+    for number in (1, 2):
+        helpers.publish(plain.business)
+        assert Delivery.objects.filter(webhook=webhook).count() == number
 
 
 @pytest.mark.spec(RULE, "What passes is held where everything is held")

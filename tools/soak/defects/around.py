@@ -6,6 +6,29 @@ from tests.faults.protections import Change
 from tools.soak.defects.defect import Defect
 
 DEFECTS: Final = {
+    "a snapshot names no outdated row": Defect(
+        "apps",
+        "rows of a connected store left different",
+        (
+            Change(
+                "stores.connected.snapshot",
+                "            outdated.append(external_id)\n",
+                "            pass\n",
+            ),
+        ),
+    ),
+    "one pushed order of ten is published twice": Defect(
+        "money",
+        "orders of a connected store not published once",
+        (
+            Change(
+                "stores.connected.rows",
+                "            event.publish()\n            events += event.names\n",
+                "            event.publish()\n            events += event.names\n"
+                "            if 'order.created' in event.names and row.external_id.endswith('0'):\n                event.publish()\n",
+            ),
+        ),
+    ),
     "one order of ten is deleted again": Defect(
         "apps",
         "orders lost",

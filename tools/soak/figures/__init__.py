@@ -1,6 +1,6 @@
 """The figures of a run. Each is a function that has its limit and says what is wrong; `ALL` is their order."""
 
-from tools.soak.figures import answers, apps, deliveries, events, machine, orders, releases
+from tools.soak.figures import answers, apps, deliveries, events, machine, orders, releases, shop
 from tools.soak.figures.finding import SLOW, Figure, Finding
 
 __all__ = ["ALL", "SLOW", "Figure", "Finding"]
@@ -12,5 +12,6 @@ ALL: tuple[Figure, ...] = (
     *deliveries.FIGURES,
     *apps.FIGURES,
     *releases.FIGURES,
+    *shop.FIGURES,
     *machine.FIGURES,
 )

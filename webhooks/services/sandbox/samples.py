@@ -11,7 +11,9 @@ from common.errors import Conflict, Invalid
 from common.times import iso
 from installations.queries import sandbox_installation
 from marketplace.models import App
-from stores.models import Order, Product, Review
+from stores.models import Product, Review
+from stores.queries import whole_orders
+from stores.records import OrderRecord, ProductRecord, ReviewRecord
 from webhooks import catalogue
 from webhooks.messages import payloads
 from webhooks.models import Event
@@ -70,26 +72,26 @@ def _facts(business: Business, event_type: str, now: datetime) -> dict[str, Any]
 
 
 def _of_order(business: Business, event_type: str) -> dict[str, Any]:
-    order = Order.objects.filter(business=business).order_by("-id").first()
+    order = whole_orders().filter(business=business).order_by("-id").first()
     if order is None:
         return {}
-    payload = payloads.order_created(order)
+    payload = payloads.order_created(OrderRecord.of(order))
     shared = catalogue.EVENTS[event_type].example.keys() & payload.keys()
     return {name: payload[name] for name in shared}
 
 
 def _of_product(business: Business, event_type: str) -> dict[str, Any]:
     """A deleted product can't be read, so product.deleted keeps the example's."""
-    rows = Product.objects.select_related("business").filter(business=business)
+    rows = Product.objects.filter(business=business)
     product = None if event_type == "product.deleted" else rows.order_by("-id").first()
     if product is None:
         return {}
     if event_type in ("product.created", "product.updated"):
-        return payloads.product_created(product)
+        return payloads.product_created(ProductRecord.of(product, business.currency))
     return {"productId": str(product.id), "name": product.name}
 
 
 def _of_review(business: Business, event_type: str) -> dict[str, Any]:
     rows = Review.objects.filter(business=business).order_by("-id")
     review = None if event_type == "review.deleted" else rows.first()
-    return payloads.review_created(review) if review else {}
+    return payloads.review_created(ReviewRecord.of(review)) if review else {}

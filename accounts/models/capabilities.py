@@ -1,0 +1,39 @@
+"""What a store does here. A store of a shop system keeps its products, orders and pages where it is (contract, section 17).
+
+Navigation, access, templates and the API ask `Business.capabilities`; nothing else asks what kind of store one is.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """The pages that a store has, what its people and apps may change here, and what the platform does for it by itself."""
+
+    # Pages of the dashboard, and the store's own
+    overview: bool
+    orders: bool
+    products: bool
+    reviews: bool
+    customers: bool
+    staff: bool
+    settings: bool
+    businesses: bool  # several of one person, and more of them
+    page_texts: bool  # and adding and deleting pages
+    scripts: bool
+    storefront: bool
+    # What apps write
+    app_orders: bool
+    # What is set off by its records
+    buyers_mails: bool
+    merchants_news: bool  # of orders, stock and reviews
+    open_orders_wait: (
+        bool  # for the merchant, who delivers or cancels them here: till then nothing of them ends
+    )
+    samples: bool
+
+
+NAMES: Final = frozenset(each.name for each in fields(Capabilities))
+OWN_STORE: Final = Capabilities(**dict.fromkeys(NAMES, True))
+CONNECTED_STORE: Final = Capabilities(**dict.fromkeys(NAMES, False))

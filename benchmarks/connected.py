@@ -1,0 +1,305 @@
+"""A connected store: how fast its software fills it, what that costs others, and how soon an app learns of a row."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from http.client import HTTPConnection
+from itertools import chain, islice
+from statistics import median
+from typing import Any, Final
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import orjson
+from django.utils import timezone
+
+from accounts.enums import Role
+from accounts.models import Business
+from accounts.services import shops as connections
+from benchmarks import shelves, shops
+from benchmarks.app_api import OURS
+from benchmarks.dispatchers import dispatching
+from benchmarks.options import Options
+from benchmarks.results import Goal, Row, milliseconds, number, percentile
+from benchmarks.web import Server, request, serving
+from stores.connected.stores import open_store
+from stores.models import Product, StoreTotals
+from webhooks.models import Delivery
+
+BATCH: Final = 100
+FILLED, FILL_SECONDS, AGAIN_SECONDS = 10_000, 60, 15
+SELLING, ORDERS_A_SECOND = 100, 10
+TAUGHT: Final = 5.0  # rows a second that become events
+SETTLE: Final = 2.0
+UNLIMITED: Final = {"STORE_API_RATE": "100000000"}
+
+
+class Connection:
+    """A connection with one store, and the requests of its software."""
+
+    def __init__(self) -> None:
+        made = connections.connect(name=f"Connection {uuid4()}")
+        values = {"name": "Connected", "currency": "USD"}
+        self.store = open_store(system=made.system, external_id="main", values=values)
+        self._headers = {"Authorization": f"Bearer {made.key}", "Content-Type": "application/json"}
+
+    def batches(self, count: int) -> list[bytes]:
+        """Of products, the same ones each time."""
+        rows = [
+            {"resource": "products", "id": f"p-{each}", "version": 1, "data": product(each)}
+            for each in range(count)
+        ]
+        parts = (rows[start : start + BATCH] for start in range(0, count, BATCH))
+        return [self._request("POST", "rows", {"rows": part}) for part in parts]
+
+    def order(self, number: int) -> bytes:
+        body = {
+            "version": 1,
+            "orderNumber": str(number),
+            "status": "PENDING",
+            "items": [{"productId": "p-1", "name": "Product", "quantity": 2, "price": 4.5}],
+            "subtotal": 9,
+            "amount": 9,
+            "createdAt": timezone.now().isoformat(),
+        }
+        return self._request("PUT", f"orders/o-{number}", body)
+
+    def _request(self, method: str, path: str, body: Any) -> bytes:
+        return request(method, f"/store-api/stores/main/{path}", self._headers, orjson.dumps(body))
+
+
+def product(number: int) -> dict[str, Any]:
+    return {
+        "name": f"Product {number}",
+        "description": shelves.DESCRIPTION,
+        "price": 1 + number % 90 + 0.5,
+        "category": f"Category {number % 10}",
+        "stock": number % 50,
+    }
+
+
+def connected(options: Options) -> Iterator[Row]:
+    """The first fill, the same rows again, these beside stores that sell, and a row's way to an app."""
+    yield from _fills(options)
+    yield _beside(options)
+    yield _first_byte(options)
+
+
+def _fills(options: Options) -> Iterator[Row]:
+    """Each round fills another store."""
+    count = 5 * BATCH if options.quick else FILLED
+    bare: list[float] = []
+    first: list[float] = []
+    again: list[float] = []
+    with serving(options.folder, "store-api", OURS, **UNLIMITED) as server:
+        server.times(Connection().batches(BATCH))  # warms up
+        for _ in range(options.repeats):
+            bare.append(_bare_fill(count))
+            connection = Connection()
+            requests = connection.batches(count)
+            first.append(sum(server.times(requests)))
+            again.append(sum(server.times(requests)))
+    share = count / FILLED
+    yield Row(
+        f"{count:,} products of a connected store, to writing bare rows",
+        _seconds(bare),
+        _seconds(first),
+        median(first) / median(bare),
+        reached=_within(first, FILL_SECONDS * share),
+        note=f"In batches of {BATCH}, over HTTP, one after another. Asked for: {number(FILL_SECONDS * share)} s.",
+    )
+    yield Row(
+        "… the same ones unchanged, to the first time",
+        _seconds(first),
+        _seconds(again),
+        median(again) / median(first),
+        reached=_within(again, AGAIN_SECONDS * share),
+        note=f"Asked for: {number(AGAIN_SECONDS * share)} s.",
+    )
+
+
+def _bare_fill(count: int) -> float:
+    """Seconds for the same products read from JSON, and written by Django in as many statements."""
+    business = shops.business()
+    StoreTotals.objects.create(business=business)
+    bodies = [
+        orjson.dumps([product(each) for each in range(start, min(start + BATCH, count))])
+        for start in range(0, count, BATCH)
+    ]
+    began = time.perf_counter()
+    for body in bodies:
+        Product.objects.bulk_create(_bare(business, each) for each in orjson.loads(body))
+    return time.perf_counter() - began
+
+
+def _bare(business: Business, row: dict[str, Any]) -> Product:
+    values = row | {"price": round(row["price"] * 100), "slug": uuid4().hex}
+    return Product(business=business, **values)
+
+
+def _seconds(runs: Sequence[float]) -> str:
+    return f"{number(median(runs))} s"
+
+
+def _within(runs: Sequence[float], most: float) -> str:
+    return f"at least (≤ {number(most)} s)" if median(runs) <= most else "MISSED"
+
+
+# --- Beside others ------------------------------------------------------------------------------------
+
+
+def _beside(options: Options) -> Row:
+    """Stores that sell, while another one's software sends all its rows again, and while it doesn't."""
+    rows = 1_000 if options.quick else 200_000 if options.full else 20_000
+    stores = 10 if options.quick else SELLING
+    seconds = 5.0 if options.quick else 20.0
+    connection = Connection()
+    rounds = options.repeats
+    needed = 2 * (rounds + 1) * round(seconds * ORDERS_A_SECOND)
+    orders = _orders(stores, needed)
+    alone: list[float] = []
+    beside: list[float] = []
+    sent = 0
+    with (
+        serving(options.folder, "stores", OURS) as selling,
+        serving(options.folder, "store-api", OURS, **UNLIMITED) as importing,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        requests = connection.batches(rows)
+        importing.times(requests)
+        shelves.tidy()
+        _sell(selling, list(islice(orders, 50)), 5)
+        for _ in range(rounds):
+            count = round(seconds * ORDERS_A_SECOND)
+            alone.append(percentile(_sell(selling, list(islice(orders, count)), seconds), 0.95))
+            end = time.monotonic() + seconds
+            importer = thread.submit(_send_again, importing, requests, end)
+            beside.append(percentile(_sell(selling, list(islice(orders, count)), seconds), 0.95))
+            sent += importer.result()
+    return Row(
+        f"p95 of orders in {stores} stores beside {rows:,} repeated rows",
+        milliseconds(median(alone)),
+        milliseconds(median(beside)),
+        median(beside) / median(alone),
+        Goal(1.1, 1.05),
+        note=f"{ORDERS_A_SECOND} orders a second; {sent * BATCH / (rounds * seconds):,.0f} rows a second beside them, "
+        "which another process of the web server reads.",
+    )
+
+
+def _send_again(server: Server, requests: Sequence[bytes], end: float) -> int:
+    """Until then, all of them again and again. How many batches were answered."""
+    sent = 0
+    while time.monotonic() < end:
+        server.times([requests[sent % len(requests)]])
+        sent += 1
+    return sent
+
+
+def _orders(stores: int, count: int) -> Iterator[bytes]:
+    """Orders of two lines by an app, in turn of all stores."""
+    each = -(-count // stores) + 1
+    parts = [list(_orders_of(shelves.shop(20), each)) for _ in range(stores)]
+    return chain.from_iterable(zip(*parts, strict=True))
+
+
+def _orders_of(business: Business, count: int) -> Iterator[bytes]:
+    products = list(Product.objects.filter(business=business)[:2])
+    Product.objects.filter(business=business).update(stock=1_000_000, is_available=True)
+    body = orjson.dumps(
+        {
+            "items": [{"productId": str(each.pk), "quantity": 1} for each in products],
+            "customer": {"name": "Kim", "email": "kim@example.com"},
+            "deliveryMethod": "PICKUP",
+            "paymentMethod": "CASH",
+        }
+    )
+    for token in islice(shelves.tokens(business, count), count):
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        yield request("POST", "/app-api/orders", headers, body)
+
+
+def _sell(server: Server, orders: Sequence[bytes], seconds: float) -> list[float]:
+    """Seconds until each was answered, sent at an even pace."""
+    began = time.monotonic()
+
+    def send(position: int) -> float:
+        time.sleep(max(0.0, began + position * seconds / len(orders) - time.monotonic()))
+        (answered,) = server.times([orders[position]], 201)
+        return answered
+
+    with ThreadPoolExecutor(8) as threads:
+        return list(threads.map(send, range(len(orders))))
+
+
+# --- To an app ----------------------------------------------------------------------------------------
+
+
+def _first_byte(options: Options) -> Row:
+    """From the request with a row to the first byte at an app; the baseline posts by itself once the row is answered."""
+    count = 20 if options.quick else 100
+    connection = Connection()
+    business = connection.store.business
+    installed = shops.installation(shops.app(shops.user(Role.DEVELOPER)), business)
+    installed.installed_at = timezone.now() - timedelta(days=1)
+    installed.save()
+    shops.webhook(installed, options.sink.url("instant/1")).save()
+    shops.forget_deliveries()
+    with serving(options.folder, "store-api", OURS, **UNLIMITED) as server:
+        direct = _posting(options, server, connection, range(count))
+        shops.forget_deliveries()
+        options.sink.arrivals()
+        with dispatching(options.folder):
+            began = _put(server, connection, range(count, 2 * count))
+            time.sleep(SETTLE)
+            arrived = dict(reversed(options.sink.arrivals()))
+    sent = {
+        orjson.loads(data)["externalId"]: arrived.get(str(pk))
+        for pk, data in Delivery.objects.values_list("pk", "event__data")
+    }
+    ended = time.monotonic()
+    taken = [(sent.get(key) or ended) - at for key, at in began.items()]
+    missing = sum(sent.get(key) is None for key in began)
+    ours, baseline = percentile(taken, 0.95), percentile(direct, 0.95)
+    return Row(
+        "A row to the first byte at an app, p95, to posting at once",
+        milliseconds(baseline),
+        milliseconds(ours),
+        ours / baseline,
+        reached="MISSED" if ours > 1 or missing else "at least (≤ 1 s)",
+        note=f"{TAUGHT:.0f} orders a second. p50: {milliseconds(median(direct))} to {milliseconds(median(taken))}."
+        + (f" {missing} did not come." if missing else ""),
+    )
+
+
+def _put(
+    server: Server,
+    connection: Connection,
+    numbers: Iterable[int],
+    then: Callable[[str], None] = lambda key: None,
+) -> dict[str, float]:
+    """When each order's request began, by the id of its row. `then` is done after each response."""
+    began: dict[str, float] = {}
+    for each in numbers:
+        key = f"o-{each}"
+        began[key] = time.monotonic()
+        server.times([connection.order(each)])
+        then(key)
+        time.sleep(max(0.0, began[key] + 1 / TAUGHT - time.monotonic()))
+    return began
+
+
+def _posting(options: Options, server: Server, connection: Connection, numbers: Iterable[int]) -> list[float]:
+    """Seconds from each request to the first byte at the sink, of software that posts to it by itself."""
+    url = urlsplit(options.sink.url("instant/1"))
+    sink = HTTPConnection(url.netloc)
+
+    def post(key: str) -> None:
+        sink.request("POST", url.path, b"{}", {"X-Service-Event-Id": key})
+        sink.getresponse().read()
+
+    options.sink.arrivals()
+    began = _put(server, connection, numbers, post)
+    arrived = dict(options.sink.arrivals())
+    return [arrived[key] - at for key, at in began.items()]

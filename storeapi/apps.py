@@ -1,0 +1,7 @@
+from django.apps import AppConfig
+
+
+class StoreApiConfig(AppConfig):
+    """The door of shops that exist: `/store-api`."""
+
+    name = "storeapi"

@@ -1,0 +1,85 @@
+"""How the mirror of each connected store is: for the operator's pages, the metrics and the alert (contract, section 17)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from accounts.models import ConnectedStore, ShopSystem
+from installations.models import Installation
+from stores.models import MirrorState
+
+# A shop without sales pushes no rows, but compares itself by a snapshot each night.
+SILENT_AFTER: Final = timedelta(hours=26)
+
+_WITH_APPS: Final = Exists(Installation.objects.active().filter(business=OuterRef("business")))
+DIFFERENCES: Final = ("missing", "outdated", "ahead", "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the last snapshot of a resource found, in numbers."""
+
+    resource: str
+    at: datetime | None
+    found: list[tuple[str, int]]  # what differs, without zeros
+    deleted: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreHealth:
+    store: ConnectedStore
+    apps: int
+    is_silent: bool
+    mirror: MirrorState | None
+
+    @property
+    def refused(self) -> Sequence[dict[str, Any]]:
+        rows = self.mirror.refused if self.mirror else []
+        return [each | {"at": parse_datetime(each["at"])} for each in rows]
+
+    @property
+    def compared(self) -> list[Compared]:
+        snapshots = self.mirror.snapshots if self.mirror else {}
+        return [
+            Compared(
+                resource,
+                parse_datetime(each["at"]) if each.get("at") else None,
+                [(name, each[name]) for name in DIFFERENCES if each.get(name)],
+                each.get("deleted", 0),
+            )
+            for resource, each in sorted(snapshots.items())
+        ]
+
+
+def connections() -> "QuerySet[ShopSystem]":
+    """All, with `stores_now` of each; those that have ended last."""
+    standing = Count("stores", filter=Q(stores__ending_since=None))
+    return ShopSystem.objects.annotate(stores_now=standing).order_by(
+        F("ended_at").asc(nulls_first=True), "name"
+    )
+
+
+def stores_of(system: ShopSystem, now: datetime | None = None) -> list[StoreHealth]:
+    """The stores of a connection, the silent ones first."""
+    installed = Count("business__installations", filter=Q(business__installations__uninstalled_at=None))
+    rows = ConnectedStore.objects.filter(system=system).select_related("business__mirror")
+    silent = set(silent_stores(now or timezone.now()).filter(system=system).values_list("pk", flat=True))
+    found = [
+        StoreHealth(row, row.apps, row.pk in silent, getattr(row.business, "mirror", None))
+        for row in rows.annotate(apps=installed).order_by("business__name", "pk")
+    ]
+    return sorted(found, key=lambda each: not each.is_silent)
+
+
+def silent_stores(now: datetime) -> "QuerySet[ConnectedStore]":
+    """Those with apps whose shop has sent neither a row nor a snapshot for a while."""
+    since = now - SILENT_AFTER
+    heard = Q(business__mirror__last_row_at__gt=since) | Q(business__mirror__last_snapshot_at__gt=since)
+    return (
+        ConnectedStore.objects.standing().filter(_WITH_APPS, business__created_at__lte=since).exclude(heard)
+    )

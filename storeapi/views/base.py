@@ -1,0 +1,131 @@
+"""The base class of the endpoints for shop systems: their keys, the ids in paths, the rate limit."""
+
+import re
+from contextlib import suppress
+from typing import Any, Final, cast
+
+from django.utils import timezone
+from django.utils.functional import cached_property
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+from rest_framework.serializers import Serializer
+
+from accounts.models import EXTERNAL_ID, Business, ConnectedStore, ShopKey, ShopSystem
+from accounts.services.shops import key_of
+from common.db.outages import is_outage
+from common.errors import Invalid, NotFound, Unauthenticated
+from common.rest.bodies import PackedJson, PackedJsonParser
+from common.rest.fields import Identifier
+from common.rest.idempotency import owner_of
+from common.rest.query import Query
+from common.rest.views import KeyedView
+from common.web import requests
+from storeapi.middleware import RATE
+from stores.connected.stores import store_of
+
+SHOP_ID: Final = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~:-]{1,100}")
+MISSING: Final = "Send the key of the connection in the header: Authorization: Bearer <key>."
+
+
+class KeyAuthentication(BaseAuthentication):
+    """`Authorization: Bearer fbsk_…`; `request.auth` becomes the `ShopKey` with its system."""
+
+    def authenticate(self, request: Request) -> tuple[None, ShopKey]:
+        header = request.META.get("HTTP_AUTHORIZATION", "")
+        if not (text := requests.token_of(header.strip())):
+            raise Unauthenticated(MISSING, code="missing_token")
+        return None, key_of(text, timezone.now())
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+def checked_id(text: str, field: str = "id") -> str:
+    """An id of the shop. Raises `Invalid` with the code `wrong_id`."""
+    if SHOP_ID.fullmatch(text) is None:
+        message = "Must be 1 to 100 characters of A-Z a-z 0-9 . _ ~ : - and neither . nor .."
+        raise Invalid.field(field, message, code="wrong_id")
+    return text
+
+
+class StoreApiView(KeyedView):
+    """An endpoint that needs a key of a shop system. Errors come in the order of `AppApiView`: 429, 401, then those of body and query."""
+
+    requests_a_minute = 6_000  # for the OpenAPI document; `STORE_API_RATE` says how many
+    authentication_classes = [KeyAuthentication]
+    permission_classes = []
+    parser_classes = [PackedJsonParser]
+    content_negotiation_class = PackedJson
+
+    @property
+    def system(self) -> ShopSystem:
+        return cast(ShopKey, self.request.auth).system
+
+    def perform_authentication(self, request: Request) -> None:
+        """Authenticate, then count the request even if that failed: 429 comes before 401. An outage of ours is a 503, however often."""
+        try:
+            super().perform_authentication(request)
+        except Exception as error:
+            if not is_outage(error):
+                RATE.check(request)
+            raise
+        RATE.check(request, self.key_owner())
+
+    def count_more(self, amount: int) -> None:
+        """Count a call that is worth more than one by so much more. Raises `TooManyRequests`."""
+        if amount > 0:
+            RATE.check(self.request, self.key_owner(), amount)
+
+    def key_owner(self) -> str:
+        return owner_of("shop", self.system.pk)
+
+    def read(self, serializer: type[Serializer], **context: Any) -> dict[str, Any]:
+        """The validated body. Raises for 415, 413 or 400 with all problems."""
+        body = serializer(data=self.request.data, context=context)
+        body.is_valid(raise_exception=True)
+        found: dict[str, Any] = body.validated_data
+        return found
+
+    def query(self) -> Query:
+        return Query(self.request.query_params)
+
+
+class StoreView(StoreApiView):
+    """An endpoint below `/store-api/stores/:store`. A method reads its body and query before it asks for `self.store`, so that 400 comes
+    before 404.
+    """
+
+    path_fields = {"store": Identifier("The shop's own id of the store.", "main", max_length=EXTERNAL_ID)}
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        checked_id(kwargs["store"], "store")
+
+    @cached_property
+    def store(self) -> ConnectedStore:
+        """The connection's own store with its business. Raises `NotFound` for another's, and for one that is ending."""
+        return store_of(self.system, self.kwargs["store"])
+
+    @property
+    def business(self) -> Business:
+        return self.store.business
+
+
+class UnknownPath(StoreApiView):
+    """Any other path below `/store-api`: a 404 with or without a key, which counts for the rate limit."""
+
+    takes_keys = False
+    schema = None  # not in the OpenAPI document
+
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        """Without the framework's `Allow` header: an unknown path has no methods."""
+        return {}
+
+    def perform_authentication(self, request: Request) -> None:
+        with suppress(Unauthenticated):
+            super().perform_authentication(request)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        raise NotFound(f"No such endpoint: {request.method} {request.path}.", code="unknown_path")

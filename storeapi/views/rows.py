@@ -1,0 +1,309 @@
+"""The rows of a store: one, many, and a comparison of all (contract, section 17)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, ClassVar, Final, cast
+
+from django.db import transaction
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework.exceptions import MethodNotAllowed
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import ValidationError
+
+from accounts.models import EXTERNAL_ID, ConnectedStore
+from common.errors import ERROR_CODE_HEADER, NotFound
+from common.rest.errors import exception_handler
+from common.rest.fields import Identifier
+from storeapi import pushes
+from storeapi import rows as bodies
+from storeapi.views.base import StoreView, checked_id
+from storeapi.wanted import wanted_of
+from stores.connected.mirror import locked, note_refused
+from stores.connected.rows import AT_ONCE, Outcome, PushedRow, take
+from stores.connected.snapshot import Snapshot, compare
+from stores.enums import Resource
+from stores.models import MirroredRow
+
+BESIDE: Final = ("version", "force")
+LONGEST_ECHO: Final = 100  # characters of what a refused row called itself
+
+
+def _payload(outcome: Outcome, quote: str) -> dict[str, Any]:
+    """Of one without an error. `quote` is the one that came with it."""
+    assert outcome.result
+    found: dict[str, Any] = {
+        "resource": outcome.row.resource.value,
+        "id": outcome.row_id and str(outcome.row_id),
+        "externalId": outcome.row.external_id,
+        "result": outcome.result.value,
+        "events": outcome.events,
+    }
+    return found | {"quote": "ignored"} if quote else found
+
+
+class RowView(StoreView):
+    """One row, below its resource."""
+
+    tag = "Rows"
+    resource: ClassVar[Resource]
+    path_fields = {
+        **StoreView.path_fields,
+        "id": Identifier("The shop's id of the row.", "p-1", max_length=EXTERNAL_ID),
+    }
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        checked_id(kwargs["id"])
+
+    def get(self, request: Request, **kwargs: str) -> Response:
+        """Get what is known of a row."""
+        of_store = MirroredRow.objects.filter(business=self.store.pk, version__isnull=False)
+        row = of_store.filter(resource=self.resource, external_id=kwargs["id"]).first()
+        if row is None:
+            raise NotFound("Row not found")
+        return Response(
+            {
+                "resource": row.resource,
+                "id": row.row_id and str(row.row_id),
+                "externalId": row.external_id,
+                "version": row.version,
+                "deleted": row.is_deleted,
+            }
+        )
+
+    def put_row(self, request: Request) -> Response:
+        store, body = self.store, dict(request.data)
+        beside = {name: body.pop(name) for name in BESIDE if name in body}
+        try:
+            values, versioned = _read(self.resource, body, beside, store.business.currency)
+        except ValidationError as error:
+            _refuse(store, [_refusal(self.resource, self.kwargs["id"], error)])
+            raise
+        quote = values.pop("quote", "")
+        row = PushedRow(
+            resource=self.resource,
+            external_id=self.kwargs["id"],
+            version=versioned["version"],
+            values=values,
+            is_forced=versioned["force"],
+        )
+        return self._taken(row, quote)
+
+    def _taken(self, row: PushedRow, quote: str = "") -> Response:
+        (outcome,) = take(store=self.store, rows=[row], wanted=wanted_of(self.business))
+        if outcome.error:
+            raise outcome.error
+        return Response(_payload(outcome, quote))
+
+    def delete_row(self) -> Response:
+        query = self.query()
+        version = query.integer("version", default=-1, least=0, most=pushes.MOST_VERSION)
+        if "version" not in query.values:
+            query.wrong("version", "Required: the version of the deletion.")
+        query.check()
+        return self._taken(
+            PushedRow(resource=self.resource, external_id=self.kwargs["id"], version=version, values=None)
+        )
+
+
+def _read(
+    resource: Resource, data: Mapping[str, Any], beside: Mapping[str, Any], currency: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The columns, and version and force. Raises with the problems of both."""
+    problems: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    versioned = pushes.Versioned(data=beside)
+    if not versioned.is_valid():
+        problems |= versioned.errors
+    try:
+        values = bodies.values_of(resource, data, currency)
+    except ValidationError as error:
+        problems |= cast(dict[str, Any], error.detail)
+    if problems:
+        raise ValidationError(problems)
+    return values, versioned.validated_data
+
+
+@extend_schema_view(get=extend_schema("getProductRow", responses=pushes.KnownRowSerializer))
+class ProductRow(RowView):
+    resource = Resource.PRODUCTS
+
+    @extend_schema(
+        "putProductRow", request=pushes.with_version(bodies.ProductRow), responses=pushes.OutcomeSerializer
+    )
+    def put(self, request: Request, **kwargs: str) -> Response:
+        """Push a product."""
+        return self.put_row(request)
+
+    @extend_schema(
+        "deleteProductRow", parameters=[pushes.Deletion], responses={200: pushes.OutcomeSerializer}
+    )
+    def delete(self, request: Request, **kwargs: str) -> Response:
+        """Delete a product. Its reviews stay."""
+        return self.delete_row()
+
+
+@extend_schema_view(get=extend_schema("getOrderRow", responses=pushes.KnownRowSerializer))
+class OrderRow(RowView):
+    """Orders can't be deleted."""
+
+    resource = Resource.ORDERS
+
+    @extend_schema(
+        "putOrderRow", request=pushes.with_version(bodies.OrderRow), responses=pushes.OutcomeSerializer
+    )
+    def put(self, request: Request, **kwargs: str) -> Response:
+        """Push an order."""
+        return self.put_row(request)
+
+
+@extend_schema_view(get=extend_schema("getReviewRow", responses=pushes.KnownRowSerializer))
+class ReviewRow(RowView):
+    resource = Resource.REVIEWS
+
+    @extend_schema(
+        "putReviewRow", request=pushes.with_version(bodies.ReviewRow), responses=pushes.OutcomeSerializer
+    )
+    def put(self, request: Request, **kwargs: str) -> Response:
+        """Push a review."""
+        return self.put_row(request)
+
+    @extend_schema("deleteReviewRow", parameters=[pushes.Deletion], responses={200: pushes.OutcomeSerializer})
+    def delete(self, request: Request, **kwargs: str) -> Response:
+        """Delete a review."""
+        return self.delete_row()
+
+
+@extend_schema_view(get=extend_schema("getPageRow", responses=pushes.KnownRowSerializer))
+class PageRow(RowView):
+    resource = Resource.PAGES
+
+    @extend_schema(
+        "putPageRow", request=pushes.with_version(bodies.PageRow), responses=pushes.OutcomeSerializer
+    )
+    def put(self, request: Request, **kwargs: str) -> Response:
+        """Push a page."""
+        return self.put_row(request)
+
+    @extend_schema("deletePageRow", parameters=[pushes.Deletion], responses={200: pushes.OutcomeSerializer})
+    def delete(self, request: Request, **kwargs: str) -> Response:
+        """Delete a page."""
+        return self.delete_row()
+
+
+class RowBatch(StoreView):
+    tag = "Rows"
+
+    @extend_schema("pushRows", request=pushes.Batch, responses=pushes.OutcomesSerializer)
+    def post(self, request: Request, **kwargs: str) -> Response:
+        """Push 1 to 500 rows.
+
+        Each row for itself. The call counts as one for each 50 rows begun.
+        """
+        batch = self.read(pushes.Batch)
+        self.count_more((len(batch["rows"]) - 1) // AT_ONCE)
+        store = self.store
+        read = [_batched(each, store.business.currency) for each in batch["rows"]]
+        good = [row for row, _, _ in read if row]
+        taken = iter(take(store=store, rows=good, wanted=wanted_of(store.business), quiet=batch["quiet"]))
+        results = [_result(next(taken), quote) if row else refused for row, quote, refused in read]
+        _refuse(store, [_named(each) for _, _, each in read if each])
+        return Response({"results": results})
+
+
+Read = tuple[PushedRow | None, str, dict[str, Any]]
+
+
+def _batched(given: Any, currency: str) -> Read:
+    """The row with its quote, or what is answered for one that is refused."""
+    try:
+        envelope = pushes.BatchedRow().run_validation(given)
+        resource = Resource(envelope["resource"])
+        if envelope["deleted"] and resource == Resource.ORDERS:
+            raise MethodNotAllowed("DELETE", detail="Orders can't be deleted.")
+        values = None if envelope["deleted"] else bodies.values_of(resource, envelope["data"], currency)
+    except (ValidationError, MethodNotAllowed) as error:
+        return None, "", _refused(given, error)
+    quote = values.pop("quote", "") if values else ""
+    row = PushedRow(
+        resource=resource,
+        external_id=envelope["id"],
+        version=envelope["version"],
+        values=values,
+        is_forced=envelope["force"],
+    )
+    return row, quote, {}
+
+
+def _result(outcome: Outcome, quote: str) -> dict[str, Any]:
+    if outcome.error:
+        return _refused(
+            {"resource": outcome.row.resource.value, "id": outcome.row.external_id}, outcome.error
+        )
+    return _payload(outcome, quote)
+
+
+def _refused(given: Any, error: Exception) -> dict[str, Any]:
+    """What the row calls itself, and the error that a PUT of it would get."""
+    named = given if isinstance(given, Mapping) else {}
+    return {
+        "resource": _echo(named.get("resource")),
+        "externalId": _echo(named.get("id")),
+        "error": _error_of(error),
+    }
+
+
+def _error_of(error: Exception) -> dict[str, Any]:
+    answer = exception_handler(error, {})
+    return {"details": [], **cast(dict[str, Any], answer.data), "code": answer[ERROR_CODE_HEADER]}
+
+
+def _echo(given: Any) -> str | None:
+    return given[:LONGEST_ECHO] if isinstance(given, str) else None
+
+
+def _refusal(resource: Resource, external_id: str, error: Exception) -> dict[str, Any]:
+    return _named({"resource": resource.value, "externalId": external_id, "error": _error_of(error)})
+
+
+def _named(refused: Mapping[str, Any]) -> dict[str, Any]:
+    """For the operator: without the values of the row, which no message has."""
+    error = refused["error"]
+    return {
+        "resource": refused["resource"],
+        "externalId": refused["externalId"],
+        "code": error["code"],
+        "message": error["message"],
+    }
+
+
+@transaction.atomic
+def _refuse(store: ConnectedStore, refused: list[dict[str, Any]]) -> None:
+    if refused:
+        state = locked(store)
+        note_refused(state, refused, timezone.now())
+        state.save(update_fields=["refused"])
+
+
+class RowSnapshot(StoreView):
+    tag = "Rows"
+
+    @extend_schema("compareRows", request=pushes.SnapshotBody, responses=pushes.DifferencesSerializer)
+    def post(self, request: Request, **kwargs: str) -> Response:
+        """Compare all rows of an interval.
+
+        Rows that the shop deleted unnoticed can be deleted here, too. Orders are only named. At most 5,000 unknown rows are named at once.
+        """
+        body = self.read(pushes.SnapshotBody)
+        snapshot = Snapshot(
+            resource=Resource(body["resource"]),
+            after=body["after"],
+            until=body["until"],
+            versions=dict(body["rows"]),
+            taken_at=body["taken_at"],
+            deletes=body["delete"],
+        )
+        found = compare(store=self.store, snapshot=snapshot, wanted=wanted_of(self.business))
+        return Response(asdict(found))

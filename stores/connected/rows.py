@@ -1,0 +1,254 @@
+"""Takes rows that a shop pushes: decides for each by its version and content, and writes those that change (contract, section 17).
+
+Fifty rows share a transaction and its statements, and each has a result of its own. Events follow in that transaction, by the signals
+that changes of own stores send.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import models, transaction
+from django.utils import timezone
+
+from accounts.models import ConnectedStore
+from common.errors import Conflict, Unavailable
+from stores.connected.catalogue import write_pages, write_products
+from stores.connected.changes import Change, Totals
+from stores.connected.mirror import KnownRows, digest_of, locked, note_refused
+from stores.connected.sales import write_orders, write_reviews
+from stores.connected.wanted import Wanted
+from stores.enums import Resource
+from stores.models import MirroredRow, MirrorState
+from stores.services.totals import has_currency, move_totals
+
+AT_ONCE: Final = 50  # rows of one transaction: others of the store wait for it
+WRITERS: Final = {
+    Resource.PRODUCTS: write_products,
+    Resource.PAGES: write_pages,
+    Resource.ORDERS: write_orders,
+    Resource.REVIEWS: write_reviews,
+}
+
+
+class Result(models.TextChoices):
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    STALE = "stale"
+    UNWANTED = "unwanted"
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushedRow:
+    """A row as the shop has it: `values` are its columns, whole, with times and minor units; None: the shop has deleted it.
+
+    A forced one is taken whatever its version. `not_since`: nothing happens if the row came again later than that.
+    """
+
+    resource: Resource
+    external_id: str
+    version: int
+    values: dict[str, Any] | None
+    is_forced: bool = False
+    not_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of a row. `events` are the names of those that it published. An `error` has neither."""
+
+    row: PushedRow
+    result: Result | None = None
+    row_id: UUID | None = None
+    events: list[str] = field(default_factory=list)
+    error: Conflict | None = None
+
+
+def take(
+    *,
+    store: ConnectedStore,
+    rows: Sequence[PushedRow],
+    wanted: Wanted,
+    quiet: bool = False,
+    now: datetime | None = None,
+) -> list[Outcome]:
+    """Take rows, each for itself, in their order. With `quiet` nothing is published. Raises `NotFound` for a store that is ending."""
+    outcomes: list[Outcome] = []
+    for part in _parts(rows):
+        outcomes += _take(store, part, wanted, quiet, now or timezone.now())
+    return outcomes
+
+
+def _parts(rows: Sequence[PushedRow]) -> Iterator[Sequence[PushedRow]]:
+    """Of at most `AT_ONCE` rows, none twice in one."""
+    part: dict[tuple[str, str], PushedRow] = {}
+    for row in rows:
+        key = (row.resource, row.external_id)
+        if key in part or len(part) == AT_ONCE:
+            yield list(part.values())
+            part = {}
+        part[key] = row
+    if part:
+        yield list(part.values())
+
+
+@transaction.atomic
+def _take(
+    store: ConnectedStore, rows: Sequence[PushedRow], wanted: Wanted, quiet: bool, now: datetime
+) -> list[Outcome]:
+    state, business = locked(store), store.business
+    if not has_currency(business, business.currency):  # the amounts were read in the one of before
+        raise Unavailable(
+            "The currency of the store has just changed. Try again.", retry_after=1, code="locked"
+        )
+    known = KnownRows(business, [key for row in rows for key in _keys(row)], now)
+    decided = [_decide(row, known.of(row.resource, row.external_id), wanted) for row in rows]
+    changes = {
+        number: Change(
+            mirrored=known.of(row.resource, row.external_id),
+            values=row.values,
+            is_new=result == Result.CREATED,
+        )
+        for number, (row, result) in enumerate(zip(rows, decided, strict=True))
+        if result in (Result.CREATED, Result.UPDATED, Result.DELETED)
+    }
+    totals = Totals()
+    for change in changes.values():
+        if change.is_new and change.mirrored.is_deleted:
+            known.change(change.mirrored, row_id=None)  # it comes back under another id
+        if change.values is not None:
+            known.mention(Resource(change.mirrored.resource), change.mirrored.external_id)
+    for resource, writer in WRITERS.items():
+        if of_resource := [each for each in changes.values() if each.mirrored.resource == resource]:
+            writer(business, of_resource, known, totals, now)
+    if wanted.orders:
+        _note_too_old(
+            known, [row for row, result in zip(rows, decided, strict=True) if result == Result.UNWANTED]
+        )
+    outcomes = [
+        _outcome(row, result, known, changes.get(number), quiet, now)
+        for number, (row, result) in enumerate(zip(rows, decided, strict=True))
+    ]
+    known.save()
+    _note(state, outcomes, now)
+    if moved := totals.moved:
+        move_totals(business, **moved)
+    return outcomes
+
+
+def _keys(row: PushedRow) -> Iterator[tuple[str, str]]:
+    """Its own id, and those that it mentions."""
+    yield row.resource, row.external_id
+    if row.values and row.resource == Resource.REVIEWS:
+        yield Resource.PRODUCTS, row.values["product"]
+    if row.values and row.resource == Resource.ORDERS:
+        yield from ((Resource.PRODUCTS, item["product"]) for item in row.values["items"] if item["product"])
+
+
+def _decide(row: PushedRow, kept: MirroredRow, wanted: Wanted) -> Result | None:
+    """None for the kept version with other content."""
+    version = kept.version
+    if row.not_since and kept.received_at and kept.received_at > row.not_since:
+        return Result.UNCHANGED
+    if version is None or kept.is_deleted:
+        if row.values is None:
+            return Result.UNCHANGED
+        if version is not None and row.version <= version and not row.is_forced:
+            return Result.STALE
+        return Result.CREATED if _is_wanted(row, wanted) else Result.UNWANTED
+    if row.resource == Resource.REVIEWS and row.values is not None and not wanted.reviews:
+        return Result.UNWANTED
+    if row.version < version and not row.is_forced:
+        return Result.STALE
+    if row.values is None:
+        return Result.DELETED
+    if _is_equal(row.values, kept):
+        return Result.UNCHANGED
+    return None if row.version == version and not row.is_forced else Result.UPDATED
+
+
+def _is_equal(values: dict[str, Any], kept: MirroredRow) -> bool:
+    if kept.digest is None or kept.digest_key is None:
+        return False
+    return digest_of(values, bytes(kept.digest_key)) == bytes(kept.digest)
+
+
+def _is_wanted(row: PushedRow, wanted: Wanted) -> bool:
+    """Of a row that isn't kept. An order that is kept stays wanted."""
+    if row.resource == Resource.REVIEWS:
+        return wanted.reviews
+    if row.resource != Resource.ORDERS or row.values is None:
+        return True
+    placed, since = row.values["created_at"], wanted.orders_since
+    return wanted.orders and (since is None or placed >= since)
+
+
+def _outcome(
+    row: PushedRow,
+    result: Result | None,
+    known: KnownRows,
+    change: Change | None,
+    quiet: bool,
+    now: datetime,
+) -> Outcome:
+    """Note what is known of the row from now on, and publish its events."""
+    kept = known.of(row.resource, row.external_id)
+    if result is None:
+        error = Conflict(
+            f"Version {row.version} of this row came before, with other content. Send it with a higher version.",
+            code="version_taken",
+        )
+        return Outcome(row=row, error=error)
+    if result == Result.UNWANTED:
+        return Outcome(row=row, result=result)
+    if change and row.values is not None:
+        known.keep(kept, row.version, row.values)
+    elif result == Result.DELETED:
+        known.change(kept, version=row.version, digest=None, digest_key=None, is_deleted=True)
+    elif result == Result.UNCHANGED and row.not_since is None:
+        _note_version(row, known, kept)
+    if result != Result.STALE and row.not_since is None:
+        known.change(kept, received_at=now)
+    events: list[str] = []
+    if change and not quiet:
+        for event in change.events:
+            event.publish()
+            events += event.names
+        for event in change.others:
+            event.publish()
+    return Outcome(row=row, result=result, row_id=kept.row_id, events=events)
+
+
+def _note_version(row: PushedRow, known: KnownRows, kept: MirroredRow) -> None:
+    """Of a row that stays: its version may be higher, or forced. One that is gone leaves the highest behind."""
+    if row.values is not None:
+        known.change(kept, version=row.version)
+    elif kept.version is None or row.version > kept.version:
+        known.change(kept, version=row.version, is_deleted=True)
+
+
+def _note_too_old(known: KnownRows, rows: Sequence[PushedRow]) -> None:
+    """Of an order that is too old, when it was placed, so that no snapshot says that it is missing. Nothing else is kept."""
+    for row in rows:
+        if row.resource == Resource.ORDERS and row.values is not None:
+            known.change(known.of(row.resource, row.external_id), placed_at=row.values["created_at"])
+
+
+def _note(state: MirrorState, outcomes: Sequence[Outcome], now: datetime) -> None:
+    refused = [
+        {
+            "resource": each.row.resource,
+            "externalId": each.row.external_id,
+            "code": each.error.code,
+            "message": each.error.message,
+        }
+        for each in outcomes
+        if each.error
+    ]
+    state.last_row_at = now
+    note_refused(state, refused, now)
+    state.save(update_fields=["last_row_at", "refused"])

@@ -1,0 +1,240 @@
+"""Orders with their payments, and reviews, of a shop. Later rows of an erased customer are taken without name and address."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from accounts.models import Business
+from common.contacts import NotAContact, email_key, phone_key
+from stores import signals
+from stores.connected.changes import Change, Event, Totals, assign
+from stores.connected.mirror import KnownRows, write_again
+from stores.enums import OrderStatus, OrderValidation, PaymentStatus, Resource
+from stores.models import LINES, Order, OrderItem, Payment, Review
+from stores.records import OrderRecord, PaymentRecord, ReviewRecord
+
+ORDER: Final = (
+    "number", "status", "subtotal", "discount", "delivery_fee", "other_charges", "amount", "refunded", "delivery_method", "address",
+    "payment_method", "customer_name", "customer_email", "customer_phone", "customer_email_key", "customer_phone_key", "note",
+    "is_guest", "created_at", "updated_at",
+)  # fmt: skip
+PAYMENT: Final = ("status", "payment_url", "invoice_id", "expires_at", "updated_at")
+REVIEW: Final = (
+    "product_id",
+    "rating",
+    "comment",
+    "author_name",
+    "author_email",
+    "author_email_key",
+    "created_at",
+)
+NAMES_A_CUSTOMER: Final = dict.fromkeys(
+    ("customer_name", "customer_email", "customer_phone", "address", "note"), ""
+)
+NAMES_AN_AUTHOR: Final = dict.fromkeys(("author_name", "author_email", "comment"), "")
+SPECIAL: Final = {OrderStatus.DELIVERED: "order.delivered", OrderStatus.CANCELLED: "order.cancelled"}
+PAID: Final = {
+    PaymentStatus.COMPLETED: ("payment.completed", signals.payment_completed),
+    PaymentStatus.EXPIRED: ("payment.expired", signals.payment_expired),
+}
+
+
+def write_orders(
+    business: Business, changes: Sequence[Change], known: KnownRows, totals: Totals, now: datetime
+) -> None:
+    """Only those with values: a shop can't delete orders."""
+    rows = _locked_orders(business, changes)
+    erased = known.erased()
+    status_before = {pk: row.status for pk, row in rows.items()}
+    items: list[OrderItem] = []
+    outdated: list[UUID] = []
+    payments = _Payments(now)
+    for change in changes:
+        assert change.values is not None
+        if change.is_new:
+            rows[change.id] = Order(
+                id=change.id,
+                business=business,
+                external_id=change.mirrored.external_id,
+                currency=business.currency,
+                validation=OrderValidation.NOT_VALIDATED,
+                created_at=now,
+                updated_at=now,
+            )
+            rows[change.id].lines = []
+            Order._meta.get_field("payment").set_cached_value(rows[change.id], None)
+        order = rows[change.id]
+        columns = {name: value for name, value in change.values.items() if name not in ("items", "payment")}
+        if change.mirrored.erased_at or change.id in erased:
+            columns |= NAMES_A_CUSTOMER
+        assign(order, columns, now, silent=["refunded"])
+        lines = _lines(order, change.values["items"], known)
+        if list(map(_content, lines)) != list(map(_content, order.lines)):
+            if order.lines:
+                outdated.append(order.pk)
+            order.lines, order.updated_at = lines, now
+            items += lines
+        payment_event = payments.follow(order, change.values["payment"])
+        change.events += _order_events(change, order, status_before.get(order.pk), now)
+        if payment_event and not (change.is_new and payment_event.names == ["payment.expired"]):
+            change.events.append(payment_event)
+        if change.is_new:
+            totals.add("orders", is_below_others=known.was_mentioned(order.pk))
+    OrderItem.objects.filter(order__in=outdated).delete()
+    write_again([rows[change.id] for change in changes if not change.is_new], ORDER)
+    Order.objects.bulk_create([rows[change.id] for change in changes if change.is_new])
+    _unfind(Order, list(rows.values()), {"customer_email": email_key, "customer_phone": phone_key})
+    OrderItem.objects.bulk_create(items)
+    payments.save()
+
+
+def _locked_orders(business: Business, changes: Sequence[Change]) -> dict[UUID, Order]:
+    ids = [change.id for change in changes if not change.is_new]
+    if not ids:
+        return {}
+    found = Order.objects.filter(business=business, pk__in=ids).order_by("pk").prefetch_related(LINES)
+    rows = {row.pk: row for row in found.select_for_update(no_key=True)}
+    paid = {row.order_id: row for row in Payment.objects.filter(order__in=ids).select_for_update(no_key=True)}
+    for row in rows.values():
+        row.business = business
+        Order._meta.get_field("payment").set_cached_value(row, paid.get(row.pk))
+    return rows
+
+
+def _lines(order: Order, items: Sequence[dict[str, Any]], known: KnownRows) -> list[OrderItem]:
+    return [
+        OrderItem(
+            order=order,
+            product_id=known.mention(Resource.PRODUCTS, item["product"]) if item["product"] else None,
+            name=item["name"],
+            quantity=item["quantity"],
+            price=item["price"],
+        )
+        for item in items
+    ]
+
+
+def _content(line: OrderItem) -> tuple[Any, ...]:
+    return line.product_id, line.name, line.quantity, line.price
+
+
+def _order_events(change: Change, order: Order, before: str | None, now: datetime) -> Iterator[Event]:
+    """`before` is the status of an order that was there."""
+    if before is None:
+        about = {"order": OrderRecord.of(order), "now": now}
+        yield Event(["order.created"], signals.order_created, Order, about)
+    elif before != order.status:
+        special = SPECIAL.get(OrderStatus(order.status))
+        names = ["order.status_changed", *([special] if special else [])]
+        about = {"order": OrderRecord.of(order), "previous": before, "now": now}
+        yield Event(names, signals.order_status_changed, Order, about)
+
+
+class _Payments:
+    """The payments that come with orders. They have no provider: no app may settle them. One that an app made is left alone."""
+
+    def __init__(self, now: datetime) -> None:
+        self._now = now
+        self._new: list[Payment] = []
+        self._changed: list[Payment] = []
+        self._gone: list[int] = []
+
+    def follow(self, order: Order, values: dict[str, Any] | None) -> Event | None:
+        """Let the order have this payment, or none. Returns what is published about it."""
+        payment: Payment | None = order.payment if _has_payment(order) else None
+        if payment is not None and payment.provider:
+            return None
+        before = payment.status if payment else None
+        if values is None:
+            if payment is not None:
+                self._gone.append(payment.pk)
+                _set_payment(order, None)
+                order.updated_at = self._now
+            return None
+        if payment is None:
+            payment = Payment(order=order, provider="", created_at=self._now)
+            _set_payment(order, payment)
+            self._new.append(payment)
+        else:
+            self._changed.append(payment)
+        payment.order = order
+        if assign(payment, values, self._now) and before is not None:
+            order.updated_at = self._now
+        if before is None:
+            payment.updated_at = order.updated_at = self._now
+        found = PAID.get(PaymentStatus(payment.status)) if payment.status != before else None
+        if found is None:
+            return None
+        name, signal = found
+        about = {"payment": PaymentRecord.of(payment, order), "now": self._now}
+        return Event([name], signal, Payment, about)
+
+    def save(self) -> None:
+        Payment.objects.filter(pk__in=self._gone).delete()
+        write_again(self._changed, PAYMENT)
+        Payment.objects.bulk_create(self._new)
+
+
+def _has_payment(order: Order) -> bool:
+    return Order._meta.get_field("payment").get_cached_value(order, default=None) is not None
+
+
+def _set_payment(order: Order, payment: Payment | None) -> None:
+    Order._meta.get_field("payment").set_cached_value(order, payment)
+
+
+def write_reviews(
+    business: Business, changes: Sequence[Change], known: KnownRows, totals: Totals, now: datetime
+) -> None:
+    ids = [change.id for change in changes if not change.is_new]
+    found = Review.objects.filter(business=business, pk__in=ids).order_by("pk").select_for_update(no_key=True)
+    rows = {row.pk: row for row in found} if ids else {}
+    erased = known.erased()
+    for change in changes:
+        if change.values is None:
+            about = {"review": ReviewRecord.of(rows[change.id]), "now": now}
+            change.events.append(Event(["review.deleted"], signals.review_deleted, Review, about))
+            totals.remove("reviews")
+            continue
+        if change.is_new:
+            rows[change.id] = Review(
+                id=change.id, business=business, external_id=change.mirrored.external_id, created_at=now
+            )
+            totals.add("reviews", is_below_others=known.was_mentioned(change.id))
+        review = rows[change.id]
+        columns = {name: value for name, value in change.values.items() if name != "product"}
+        columns["product_id"] = known.mention(Resource.PRODUCTS, change.values["product"])
+        columns["created_at"] = columns["created_at"] or review.created_at
+        if change.mirrored.erased_at or change.id in erased:
+            columns |= NAMES_AN_AUTHOR
+        assign(review, columns, now)
+        if change.is_new:
+            about = {"review": ReviewRecord.of(review), "now": now}
+            change.events.append(Event(["review.created"], signals.review_created, Review, about))
+    for row in rows.values():
+        row.business = business
+    Review.objects.filter(pk__in=[change.id for change in changes if change.values is None]).delete()
+    write_again([rows[each.id] for each in changes if each.values is not None and not each.is_new], REVIEW)
+    Review.objects.bulk_create([rows[change.id] for change in changes if change.is_new])
+    _unfind(
+        Review, [rows[each.id] for each in changes if each.values is not None], {"author_email": email_key}
+    )
+
+
+def _unfind(model: Any, rows: Sequence[Any], keys: dict[str, Any]) -> None:
+    """An address or number without a normal form is kept and shown, and finds no customer."""
+    for column, key_of in keys.items():
+        odd = [
+            row.pk for row in rows if getattr(row, column) and not _is_contact(getattr(row, column), key_of)
+        ]
+        if odd:
+            model.objects.filter(pk__in=odd).update(**{f"{column}_key": ""})
+
+
+def _is_contact(text: str, key_of: Any) -> bool:
+    try:
+        key_of(text)
+    except NotAContact:
+        return False
+    return True
