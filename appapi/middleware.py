@@ -1,6 +1,4 @@
-"""Adds the rate headers to every response, including those that don't come from a view, and logs the calls of apps. An installation has
-one rate limit for `/app-api` and `/webhooks`.
-"""
+"""Logs the calls of apps. An installation has one rate limit for `/app-api` and `/webhooks`."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +13,6 @@ from activity import log
 from activity.calls import RecordedCall
 from common import tracing
 from common.errors import ERROR_CODE_HEADER
-from common.rest import rates
 from common.rest.bodies import RAW_BODY
 from common.rest.deprecation import documented_path
 from common.rest.rates import ApiRate
@@ -30,10 +27,6 @@ _CALL: Final = "appapi.call"  # in the request's environ, where a client's heade
 _TOKEN: Final = re.compile(r"fbat_[\w-]{20,100}", re.ASCII)
 
 RATE: Final = ApiRate("app-api", ("/app-api", "/webhooks"), lambda: REQUESTS_A_MINUTE)
-
-
-class RateHeadersMiddleware(rates.RateHeadersMiddleware):
-    rate = RATE
 
 
 class CallLogMiddleware:

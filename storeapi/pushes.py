@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from accounts.models import EXTERNAL_ID
 from common.rest.fields import Boolean, Choice, Identifier, Integer, Object, StringList, example_of
-from storeapi.rows import OptionalBoolean, Rfc3339, ShopId, Whole
+from storeapi.rows import OptionalBoolean, Rfc3339, ShopId, WholeBody
 from storeapi.views.base import SHOP_ID
 from stores.connected.rows import Result
 from stores.connected.snapshot import MOST_ROWS
@@ -27,7 +27,7 @@ class Versioned(serializers.Serializer):
     force = Forced()
 
 
-def with_version(row: type[Whole]) -> type[serializers.Serializer]:
+def with_version(row: type[WholeBody]) -> type[serializers.Serializer]:
     """The body of a PUT: the fields of a row, and its version beside them."""
     return type(f"Pushed{row.__name__}", (Versioned, row), {})
 
@@ -38,7 +38,7 @@ class Deletion(serializers.Serializer):
     version = Version()
 
 
-class BatchedRow(Whole):
+class BatchedRow(WholeBody):
     """A row of a batch. `data` is read by its `resource`."""
 
     resource = Choice(Resource.choices, "What it is.", "products")
@@ -59,7 +59,7 @@ class BatchedRow(Whole):
         return values
 
 
-class Batch(Whole):
+class RowsBody(WholeBody):
     quiet = OptionalBoolean("Publish no event.", False, default=False)
     rows: Any = serializers.ListField(
         child=serializers.JSONField(),
@@ -86,7 +86,7 @@ class SnapshotRow(serializers.Field):
         return list(value)
 
 
-class SnapshotBody(Whole):
+class SnapshotBody(WholeBody):
     resource = Choice(Resource.choices, "What is compared.", "products")
     after = ShopId(
         "Where the interval begins, without this id; none: at the first.",

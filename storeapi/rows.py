@@ -109,7 +109,7 @@ def check_quote(text: str) -> None:
 ShopId = partial(Identifier, max_length=EXTERNAL_ID, validators=[check_shop_id])
 
 
-class Whole(serializers.Serializer):
+class WholeBody(serializers.Serializer):
     """An object with these keys and no other."""
 
     def to_internal_value(self, data: Any) -> Any:
@@ -124,7 +124,7 @@ class Whole(serializers.Serializer):
         return values
 
 
-class ProductRow(Whole):
+class ProductRow(WholeBody):
     name = Name("The name.", "Espresso beans")
     price = MinorUnits("In major units of the store's currency.", 12.5)
     slug = OptionalName("Its name in URLs; none: derived from the name.", "espresso-beans")
@@ -156,7 +156,7 @@ class ProductRow(Whole):
     createdAt = Rfc3339("None: that of the first row.", default=None, allow_null=True, source="created_at")
 
 
-class ItemRow(Whole):
+class ItemRow(WholeBody):
     productId = ShopId(
         "The shop's id of the product, or null.",
         "p-1",
@@ -170,14 +170,14 @@ class ItemRow(Whole):
     price = MinorUnits("Of one, in major units.", 12.5)
 
 
-class PaymentRow(Whole):
+class PaymentRow(WholeBody):
     status = Choice(PaymentStatus.choices, "The payment's status.", "COMPLETED")
     paymentUrl = ShopUrl("Where the customer pays.", "https://shop.example/pay/77", source="payment_url")
     invoiceId = OptionalName("The shop's id of the payment.", "inv-77", source="invoice_id")
     expiresAt = Rfc3339("Until when it can be paid.", default=None, allow_null=True, source="expires_at")
 
 
-class CustomerRow(Whole):
+class CustomerRow(WholeBody):
     name = OptionalName("The name.", "Kim Lee")
     email = OptionalText(
         "The e-mail address.", "kim@example.com", max_length=lengths.EMAIL, trim_whitespace=False
@@ -185,7 +185,7 @@ class CustomerRow(Whole):
     phone = OptionalText("The phone number.", "+1 555 0100", max_length=lengths.PHONE, trim_whitespace=False)
 
 
-class OrderRow(Whole):
+class OrderRow(WholeBody):
     orderNumber = Identifier(
         "The number that shop and customer know it by.",
         "1001",
@@ -238,7 +238,7 @@ class OrderRow(Whole):
         return values | {f"customer_{name}": text for name, text in customer.items()}
 
 
-class ReviewRow(Whole):
+class ReviewRow(WholeBody):
     productId = ShopId("The shop's id of the product.", "p-1", source="product")
     rating = Integer("1 to 5.", 5, min_value=1, max_value=5)
     comment = LongText("The customer's words.", "Just right.")
@@ -253,7 +253,7 @@ class ReviewRow(Whole):
     createdAt = Rfc3339("None: that of the first row.", default=None, allow_null=True, source="created_at")
 
 
-class PageRow(Whole):
+class PageRow(WholeBody):
     slug = Name("The page's name in URLs.", "about")
     title = Name("The title.", "About us")
     url = Identifier(
@@ -268,7 +268,7 @@ class PageRow(Whole):
     )
 
 
-ROWS: Final[Mapping[Resource, type[Whole]]] = {
+ROWS: Final[Mapping[Resource, type[WholeBody]]] = {
     Resource.PRODUCTS: ProductRow,
     Resource.ORDERS: OrderRow,
     Resource.REVIEWS: ReviewRow,
@@ -277,7 +277,7 @@ ROWS: Final[Mapping[Resource, type[Whole]]] = {
 
 
 @lru_cache(maxsize=1_000)
-def _reader(of: type[Whole], currency: str) -> Whole:
+def _reader(of: type[WholeBody], currency: str) -> WholeBody:
     """Without a body, so that a batch doesn't make the fields of each row."""
     return of(context={"currency": currency})
 

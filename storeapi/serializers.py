@@ -37,7 +37,7 @@ class PageUrl(OrDefault):
         return checked_url(super().to_internal_value(data))
 
 
-class Origin(Identifier):
+class ShopOrigin(Identifier):
     """Scheme, host and port, in the spelling that browsers send."""
 
     def to_internal_value(self, data: Any) -> str:
@@ -83,7 +83,7 @@ class StoreBody(ApiSerializer):
     storefrontUrl = PageUrl("Where shoppers find the store.", "https://shop.example/")
     storefrontOrigins = Origins(
         "Other origins of its pages.", ["https://m.shop.example"], required=False, allow_null=True,
-        child=Origin(max_length=MAX_URL_LENGTH), max_length=MOST_ORIGINS,
+        child=ShopOrigin(max_length=MAX_URL_LENGTH), max_length=MOST_ORIGINS,
     )  # fmt: skip
 
     def validate_slug(self, slug: str) -> str:

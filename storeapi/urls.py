@@ -5,8 +5,15 @@ from django.urls import path, re_path
 from common.web.methods import at_no_page
 from storeapi.views.base import UnknownPath
 from storeapi.views.clock import Advance
-from storeapi.views.customers import CustomerErasureDetail, EraseCustomer
-from storeapi.views.rows import OrderRow, PageRow, ProductRow, ReviewRow, RowBatch, RowSnapshot
+from storeapi.views.customers import CustomerErasureDetail, CustomerErasureList
+from storeapi.views.rows import (
+    OrderRowDetail,
+    PageRowDetail,
+    ProductRowDetail,
+    ReviewRowDetail,
+    RowBatch,
+    RowSnapshot,
+)
 from storeapi.views.stores import StoreDetail, StoreList, StoreWanted
 
 app_name = "storeapi"
@@ -15,13 +22,15 @@ urlpatterns = [
     path("store-api/stores", StoreList.as_view(), name="stores"),
     path("store-api/stores/<str:store>", StoreDetail.as_view(), name="store"),
     path("store-api/stores/<str:store>/wanted", StoreWanted.as_view(), name="wanted"),
-    path("store-api/stores/<str:store>/products/<str:id>", ProductRow.as_view(), name="product"),
-    path("store-api/stores/<str:store>/orders/<str:id>", OrderRow.as_view(), name="order"),
-    path("store-api/stores/<str:store>/reviews/<str:id>", ReviewRow.as_view(), name="review"),
-    path("store-api/stores/<str:store>/pages/<str:id>", PageRow.as_view(), name="page"),
+    path("store-api/stores/<str:store>/products/<str:id>", ProductRowDetail.as_view(), name="product"),
+    path("store-api/stores/<str:store>/orders/<str:id>", OrderRowDetail.as_view(), name="order"),
+    path("store-api/stores/<str:store>/reviews/<str:id>", ReviewRowDetail.as_view(), name="review"),
+    path("store-api/stores/<str:store>/pages/<str:id>", PageRowDetail.as_view(), name="page"),
     path("store-api/stores/<str:store>/rows", RowBatch.as_view(), name="rows"),
     path("store-api/stores/<str:store>/snapshot", RowSnapshot.as_view(), name="snapshot"),
-    path("store-api/stores/<str:store>/customers/erase", EraseCustomer.as_view(), name="erase-customer"),
+    path(
+        "store-api/stores/<str:store>/customers/erase", CustomerErasureList.as_view(), name="erase-customer"
+    ),
     path(
         "store-api/stores/<str:store>/erasures/<str:erasure_id>",
         CustomerErasureDetail.as_view(),

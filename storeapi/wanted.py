@@ -13,12 +13,12 @@ from extensions.hooks.live import live_hooks
 from extensions.in_store.embeds_and_blocks import embeds_on
 from extensions.queries import extensions_on
 from installations.models import Installation
-from stores.connected.wanted import Wanted
+from stores.connected.wanted import WantedRows
 
 BEFORE_THE_INSTALL: Final = timedelta(days=90)  # how far back an app may read orders
 _OF_ORDERS: Final = {"read_orders", "write_orders", "read_analytics"}
 
-# Asked for each row of an order or a review.
+# AskedOfApps for each row of an order or a review.
 _INSTALLED: Final = Compiled(
     lambda: (
         Installation.objects.active()
@@ -32,25 +32,25 @@ _INSTALLED: Final = Compiled(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedOfApps:
     """What running apps answer and show. Paused apps and those that were switched off don't."""
 
     hook_points: list[str]
     placements: bool
 
 
-def wanted_of(business: Business) -> Wanted:
+def wanted_of(business: Business) -> WantedRows:
     """By the apps that are installed. One that is paused, suspended or switched off reads again some day, and then expects all rows."""
     granted = [(each, set(each.effective_scopes)) for each in _INSTALLED.rows(business=business.pk)]
     readers = [each for each, scopes in granted if scopes & _OF_ORDERS]
-    return Wanted(
+    return WantedRows(
         orders=bool(readers),
         reviews=any("read_reviews" in scopes for _, scopes in granted),
         orders_since=readers[0].installed_at - BEFORE_THE_INSTALL if readers else None,
     )
 
 
-def asked_of(business: Business) -> Asked:
+def asked_of(business: Business) -> AskedOfApps:
     points = sorted({hook.point for hook in live_hooks(business)})
     placements = any(each.is_shown for each in embeds_on(business))
-    return Asked(points, placements or bool(extensions_on(business, ExtensionType.BLOCK)))
+    return AskedOfApps(points, placements or bool(extensions_on(business, ExtensionType.BLOCK)))

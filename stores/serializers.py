@@ -286,7 +286,7 @@ def review_payload(row: Row) -> dict[str, Any]:
         "id": str(row.id),
         "productId": str(row.product_id),
         "rating": row.rating,
-        "comment": row.comment if row.author_name else row.comment or None,
+        "comment": row.comment if row.author_name or row.comment else None,
         "authorName": row.author_name or None,
         "createdAt": _time(row.created_at),
         **of_shop(row),

@@ -28,9 +28,7 @@ class Capabilities:
     # What is set off by its records
     buyers_mails: bool
     merchants_news: bool  # of orders, stock and reviews
-    open_orders_wait: (
-        bool  # for the merchant, who delivers or cancels them here: till then nothing of them ends
-    )
+    open_orders_wait: bool  # for the merchant here: until then they keep account and customer
     samples: bool
 
 

@@ -1,11 +1,9 @@
 """The base class of the endpoints for apps: authentication, rate limit and reading requests."""
 
-from contextlib import suppress
 from copy import copy
 from functools import lru_cache
 from typing import Any, cast
 
-from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
@@ -13,10 +11,10 @@ from accounts.models import Business
 from appapi import middleware
 from appapi.middleware import call_of
 from common.db.outages import is_outage
-from common.errors import NotAllowed, NotFound
+from common.errors import NotAllowed
 from common.rest.idempotency import owner_of
 from common.rest.query import Query
-from common.rest.views import KeyedView
+from common.rest.views import KeyedView, UnknownEndpoint
 from common.web.pagination import PageRequest
 from installations.authentication import RequiresScope, TokenAuthentication, refusal, scope_needed
 from installations.models import Installation
@@ -105,23 +103,8 @@ class AppApiView(KeyedView):
         middleware.RATE.check(request, f"installation:{caller.pk}" if caller else "")
 
 
-class UnknownPath(AppApiView):
-    """Any other path below `/app-api` and `/webhooks`: a 404 with or without a token, which counts for the rate limit."""
+class UnknownPath(UnknownEndpoint, AppApiView):
+    """Any other path below `/app-api` and `/webhooks`."""
 
-    takes_keys = False
-    schema = None  # not in the OpenAPI document
     permission_classes = []
     required_scope = None
-
-    @property
-    def default_response_headers(self) -> dict[str, str]:
-        """Without the framework's `Allow` header: an unknown path has no methods."""
-        return {}
-
-    def perform_authentication(self, request: Request) -> None:
-        with suppress(AuthenticationFailed):
-            super().perform_authentication(request)
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        raise NotFound(f"No such endpoint: {request.method} {request.path}.", code="unknown_path")

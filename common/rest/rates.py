@@ -1,9 +1,11 @@
 """The rate limit of an API: counts its requests, and puts the headers on every response (contract, section 0)."""
 
 from collections.abc import Callable
-from typing import ClassVar, Final
+from typing import Final
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils.module_loading import import_string
 
 from common.errors import TooManyRequests
 from common.web.client_address import client_network
@@ -62,16 +64,16 @@ class ApiRate:
 
 
 class RateHeadersMiddleware:
-    """Writes the counts of `rate`. All other middleware but a log is inside, so redirects and crashes get the headers too."""
-
-    rate: ClassVar[ApiRate]
+    """Writes the counts of `settings.API_RATES`. All other middleware but a log is inside, so redirects and crashes get the headers too."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
+        self._rates: list[ApiRate] = [import_string(name) for name in settings.API_RATES]
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if self.rate.covers(request.path_info):
-            for name, value in self.rate.state_of(request).headers().items():
-                response[name] = value
+        for rate in self._rates:
+            if rate.covers(request.path_info):
+                for name, value in rate.state_of(request).headers().items():
+                    response[name] = value
         return response

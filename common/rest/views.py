@@ -2,16 +2,19 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar, cast
 
 from django.http import HttpRequest, HttpResponseBase
+from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.fields import Field
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
+from common.errors import NotFound, Unauthenticated
 from common.rest import idempotency
 from common.rest.deprecation import Deprecation
 
@@ -88,3 +91,23 @@ class KeyedView(JsonView, ABC):
         if self.claim:
             request = cast(idempotency.ApiRequest, self.request)
             idempotency.keep(self.claim, response, request, needs=self.needs())
+
+
+class UnknownEndpoint(KeyedView, ABC):
+    """A path that leads nowhere: a 404 with or without a credential, which counts for the rate limit. First of the bases."""
+
+    takes_keys = False
+    schema = None  # not in the OpenAPI document
+
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        """Without the framework's `Allow` header: an unknown path has no methods."""
+        return {}
+
+    def perform_authentication(self, request: Request) -> None:
+        with suppress(AuthenticationFailed, Unauthenticated):
+            super().perform_authentication(request)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        raise NotFound(f"No such endpoint: {request.method} {request.path}.", code="unknown_path")

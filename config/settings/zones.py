@@ -16,6 +16,7 @@ if DEBUG:
     MIDDLEWARE.insert(0, "common.web.middleware.server_timing.ServerTimingMiddleware")
 
 ZONE_OF = "config.zones.zone_of"
+API_RATES = ("appapi.middleware.RATE", "storeapi.views.base.RATE")
 ZONES: dict[str, dict[str, Any]] = {
     "platform": {
         "refuses_nul": True,  # views of APIs do it by themselves, with the path of the field
@@ -40,8 +41,7 @@ ZONES: dict[str, dict[str, Any]] = {
     "api": {
         "middleware": [
             "appapi.middleware.CallLogMiddleware",
-            "appapi.middleware.RateHeadersMiddleware",
-            "storeapi.middleware.RateHeadersMiddleware",
+            "common.rest.rates.RateHeadersMiddleware",
             "django.middleware.security.SecurityMiddleware",
             "common.web.api.ApiMiddleware",
             "django.middleware.common.CommonMiddleware",

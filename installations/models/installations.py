@@ -17,7 +17,7 @@ from marketplace.scopes import in_order
 # The columns that decide whether an app may be sent an event, where to, and what its token may do.
 SCOPE_FIELDS = (
     "app", "business", "is_test", "is_review", "granted_scopes", "narrowed_scopes", "paused_at", "uninstalled_at",
-    "is_own", "installed_by", "business__is_sandbox",
+    "is_own", "installed_by", "business__is_sandbox", "business__is_connected",
     "app__scopes", "app__webhook_url", "app__webhook_events", "app__webhook_filter", "app__suspended_at",
     "app__deleted_at", "app__approved_version", "app__rolling_version", "app__approved_version__scopes",
     "runs", "runs__scopes", "runs__webhook_url",

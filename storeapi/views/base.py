@@ -1,9 +1,9 @@
 """The base class of the endpoints for shop systems: their keys, the ids in paths, the rate limit."""
 
 import re
-from contextlib import suppress
 from typing import Any, Final, cast
 
+from django.conf import settings
 from django.utils import timezone
 from django.utils.functional import cached_property
 from rest_framework.authentication import BaseAuthentication
@@ -13,17 +13,21 @@ from rest_framework.serializers import Serializer
 from accounts.models import EXTERNAL_ID, Business, ConnectedStore, ShopKey, ShopSystem
 from accounts.services.shops import key_of
 from common.db.outages import is_outage
-from common.errors import Invalid, NotFound, Unauthenticated
+from common.errors import Invalid, Unauthenticated
 from common.rest.bodies import PackedJson, PackedJsonParser
 from common.rest.fields import Identifier
 from common.rest.idempotency import owner_of
 from common.rest.query import Query
-from common.rest.views import KeyedView
+from common.rest.rates import ApiRate
+from common.rest.views import KeyedView, UnknownEndpoint
 from common.web import requests
-from storeapi.middleware import RATE
 from stores.connected.stores import store_of
 
 SHOP_ID: Final = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~:-]{1,100}")
+STRANGERS_A_MINUTE: Final = 60  # of a network, without a good key
+RATE: Final = ApiRate(
+    "store-api", ("/store-api",), lambda: settings.STORE_API_RATE, lambda: STRANGERS_A_MINUTE
+)
 MISSING: Final = "Send the key of the connection in the header: Authorization: Bearer <key>."
 
 
@@ -111,21 +115,5 @@ class StoreView(StoreApiView):
         return self.store.business
 
 
-class UnknownPath(StoreApiView):
-    """Any other path below `/store-api`: a 404 with or without a key, which counts for the rate limit."""
-
-    takes_keys = False
-    schema = None  # not in the OpenAPI document
-
-    @property
-    def default_response_headers(self) -> dict[str, str]:
-        """Without the framework's `Allow` header: an unknown path has no methods."""
-        return {}
-
-    def perform_authentication(self, request: Request) -> None:
-        with suppress(Unauthenticated):
-            super().perform_authentication(request)
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        raise NotFound(f"No such endpoint: {request.method} {request.path}.", code="unknown_path")
+class UnknownPath(UnknownEndpoint, StoreApiView):
+    """Any other path below `/store-api`."""

@@ -22,7 +22,7 @@ TAG: Final = "Customers"
 SHOWN_FOR: Final = timedelta(days=30)
 
 
-class EraseCustomer(StoreView):
+class CustomerErasureList(StoreView):
     tag = TAG
 
     @extend_schema("eraseCustomer", request=EraseBody, responses={202: RequestedErasure})

@@ -21,7 +21,7 @@ from storeapi import rows as bodies
 from storeapi.views.base import StoreView, checked_id
 from storeapi.wanted import wanted_of
 from stores.connected.mirror import locked, note_refused
-from stores.connected.rows import AT_ONCE, Outcome, PushedRow, take
+from stores.connected.rows import AT_ONCE, PushedRow, RowOutcome, take
 from stores.connected.snapshot import Snapshot, compare
 from stores.enums import Resource
 from stores.models import MirroredRow
@@ -30,7 +30,7 @@ BESIDE: Final = ("version", "force")
 LONGEST_ECHO: Final = 100  # characters of what a refused row called itself
 
 
-def _payload(outcome: Outcome, quote: str) -> dict[str, Any]:
+def _payload(outcome: RowOutcome, quote: str) -> dict[str, Any]:
     """Of one without an error. `quote` is the one that came with it."""
     assert outcome.result
     found: dict[str, Any] = {
@@ -127,7 +127,7 @@ def _read(
 
 
 @extend_schema_view(get=extend_schema("getProductRow", responses=pushes.KnownRowSerializer))
-class ProductRow(RowView):
+class ProductRowDetail(RowView):
     resource = Resource.PRODUCTS
 
     @extend_schema(
@@ -146,7 +146,7 @@ class ProductRow(RowView):
 
 
 @extend_schema_view(get=extend_schema("getOrderRow", responses=pushes.KnownRowSerializer))
-class OrderRow(RowView):
+class OrderRowDetail(RowView):
     """Orders can't be deleted."""
 
     resource = Resource.ORDERS
@@ -160,7 +160,7 @@ class OrderRow(RowView):
 
 
 @extend_schema_view(get=extend_schema("getReviewRow", responses=pushes.KnownRowSerializer))
-class ReviewRow(RowView):
+class ReviewRowDetail(RowView):
     resource = Resource.REVIEWS
 
     @extend_schema(
@@ -177,7 +177,7 @@ class ReviewRow(RowView):
 
 
 @extend_schema_view(get=extend_schema("getPageRow", responses=pushes.KnownRowSerializer))
-class PageRow(RowView):
+class PageRowDetail(RowView):
     resource = Resource.PAGES
 
     @extend_schema(
@@ -196,13 +196,13 @@ class PageRow(RowView):
 class RowBatch(StoreView):
     tag = "Rows"
 
-    @extend_schema("pushRows", request=pushes.Batch, responses=pushes.OutcomesSerializer)
+    @extend_schema("pushRows", request=pushes.RowsBody, responses=pushes.OutcomesSerializer)
     def post(self, request: Request, **kwargs: str) -> Response:
         """Push 1 to 500 rows.
 
         Each row for itself. The call counts as one for each 50 rows begun.
         """
-        batch = self.read(pushes.Batch)
+        batch = self.read(pushes.RowsBody)
         self.count_more((len(batch["rows"]) - 1) // AT_ONCE)
         store = self.store
         read = [_batched(each, store.business.currency) for each in batch["rows"]]
@@ -237,7 +237,7 @@ def _batched(given: Any, currency: str) -> Read:
     return row, quote, {}
 
 
-def _result(outcome: Outcome, quote: str) -> dict[str, Any]:
+def _result(outcome: RowOutcome, quote: str) -> dict[str, Any]:
     if outcome.error:
         return _refused(
             {"resource": outcome.row.resource.value, "id": outcome.row.external_id}, outcome.error

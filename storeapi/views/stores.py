@@ -15,9 +15,8 @@ from accounts.models import ConnectedStore
 from common.rest.schema import problem
 from common.times import iso
 from common.web.pagination import page_body
-from storeapi.middleware import RATE
 from storeapi.serializers import EndingStore, StoreBody, WantedSerializer
-from storeapi.views.base import StoreApiView, StoreView
+from storeapi.views.base import RATE, StoreApiView, StoreView
 from storeapi.wanted import asked_of, wanted_of
 from stores.connected.stores import end_store, put_store
 from stores.serializers import BusinessSerializer

@@ -12,7 +12,7 @@ from django.db.models.functions import Cast
 from accounts.models import Business
 from common.lengths import NAME
 from stores import signals
-from stores.connected.changes import Change, Event, Totals, assign
+from stores.connected.changes import RowChange, RowEvent, Totals, assign
 from stores.connected.mirror import KnownRows, write_again
 from stores.enums import ProductStatus, StockCrossing
 from stores.models import Product, SitePage
@@ -32,7 +32,7 @@ Slugged = Product | SitePage
 
 
 def write_products(
-    business: Business, changes: Sequence[Change], known: KnownRows, totals: Totals, now: datetime
+    business: Business, changes: Sequence[RowChange], known: KnownRows, totals: Totals, now: datetime
 ) -> None:
     rows = _locked(Product, business, changes)
     before = {pk: (row.stock, row.status) for pk, row in rows.items()}
@@ -41,13 +41,7 @@ def write_products(
         if change.values is None:
             continue
         if change.is_new:
-            rows[change.id] = Product(
-                id=change.id,
-                business=business,
-                external_id=change.mirrored.external_id,
-                created_at=now,
-                updated_at=now,
-            )
+            rows[change.id] = _new(Product, business, change, now)
         columns = {name: value for name, value in change.values.items() if name != "slug"}
         if columns["created_at"] is None:
             columns["created_at"] = rows[change.id].created_at
@@ -72,25 +66,25 @@ def write_products(
 
 
 def _events(
-    change: Change, row: Product, stock: int | None, changed: set[str], now: datetime
-) -> Iterator[Event]:
+    change: RowChange, row: Product, stock: int | None, changed: set[str], now: datetime
+) -> Iterator[RowEvent]:
     """`stock` is that of before."""
     about = {"product": _record(row), "now": now}
     if change.values is None:
-        yield Event(["product.deleted"], signals.product_deleted, Product, about)
+        yield RowEvent(["product.deleted"], signals.product_deleted, Product, about)
     elif change.is_new:
-        yield Event(["product.created"], signals.product_created, Product, about)
+        yield RowEvent(["product.created"], signals.product_created, Product, about)
     elif changed - SILENT_FIELDS:
         yield _updated(about, changed - SILENT_FIELDS)
         if crossing := crossed(stock, row.stock, row.low_stock_threshold):
-            yield Event(
+            yield RowEvent(
                 [f"product.{crossing.value}"], signals.stock_crossed, Product, about | {"crossing": crossing}
             )
 
 
-def _updated(about: dict[str, Any], changed: set[str]) -> Event:
+def _updated(about: dict[str, Any], changed: set[str]) -> RowEvent:
     fields = sorted(NAMES[column] for column in changed)
-    return Event(["product.updated"], signals.product_updated, Product, about | {"changed_fields": fields})
+    return RowEvent(["product.updated"], signals.product_updated, Product, about | {"changed_fields": fields})
 
 
 def _record(row: Product) -> ProductRecord:
@@ -103,7 +97,7 @@ def crossed(before: int | None, after: int | None, threshold: int | None) -> Sto
 
 
 def write_pages(
-    business: Business, changes: Sequence[Change], known: KnownRows, totals: Totals, now: datetime
+    business: Business, changes: Sequence[RowChange], known: KnownRows, totals: Totals, now: datetime
 ) -> None:
     rows = _locked(SitePage, business, changes)
     changed: dict[UUID, set[str]] = {}
@@ -111,20 +105,24 @@ def write_pages(
         if change.values is None:
             continue
         if change.is_new:
-            rows[change.id] = SitePage(
-                id=change.id,
-                business=business,
-                external_id=change.mirrored.external_id,
-                created_at=now,
-                updated_at=now,
-            )
+            rows[change.id] = _new(SitePage, business, change, now)
         columns = {name: value for name, value in change.values.items() if name != "slug"}
         changed[change.id] = assign(rows[change.id], columns, now)
     displaced = _Slugs(SitePage, business, rows, lambda row: row.title).settle(changes, changed, now)
     _save(SitePage, rows, changes, displaced, PAGE)
 
 
-def _locked(model: Any, business: Business, changes: Sequence[Change]) -> dict[UUID, Any]:
+def _new(model: Any, business: Business, change: RowChange, now: datetime) -> Any:
+    return model(
+        id=change.id,
+        business=business,
+        external_id=change.mirrored.external_id,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _locked(model: Any, business: Business, changes: Sequence[RowChange]) -> dict[UUID, Any]:
     """The rows that are there, by id, with their business."""
     ids = [change.id for change in changes if not change.is_new]
     found = (
@@ -141,8 +139,8 @@ def _locked(model: Any, business: Business, changes: Sequence[Change]) -> dict[U
 def _save(
     model: Any,
     rows: dict[UUID, Any],
-    changes: Sequence[Change],
-    displaced: Sequence[tuple[Change, Any]],
+    changes: Sequence[RowChange],
+    displaced: Sequence[tuple[RowChange, Any]],
     columns: Sequence[str],
 ) -> None:
     """Others have given up their slugs before."""
@@ -168,8 +166,8 @@ class _Slugs:
         self._next: dict[str, Iterator[int]] = {}  # by the beginning of a slug
 
     def settle(
-        self, changes: Sequence[Change], changed: dict[UUID, set[str]], now: datetime
-    ) -> list[tuple[Change, Any]]:
+        self, changes: Sequence[RowChange], changed: dict[UUID, set[str]], now: datetime
+    ) -> list[tuple[RowChange, Any]]:
         """Set the slugs of the changed rows, and note it in `changed`. Returns other rows that had to give up theirs, and for whom."""
         asked = [(change, self._asked(change)) for change in changes if change.values is not None]
         before = {change.id: self._rows[change.id].slug for change, _ in asked}
@@ -177,7 +175,7 @@ class _Slugs:
         for change in changes:
             if change.values is None:
                 self._owners.pop(self._rows[change.id].slug, None)
-        displaced: dict[UUID, tuple[Change, Any]] = {}
+        displaced: dict[UUID, tuple[RowChange, Any]] = {}
         for change, slug in asked:
             is_named = bool((change.values or {})["slug"])
             row: Any = self._rows[change.id]
@@ -206,7 +204,7 @@ class _Slugs:
                     self._rows[pk].updated_at = now
         return list(displaced.values())
 
-    def _asked(self, change: Change) -> str:
+    def _asked(self, change: RowChange) -> str:
         """The slug that the shop names, or the one that its name makes."""
         assert change.values is not None
         return change.values["slug"] or base_of(self._name_of(self._rows[change.id]), NAME)
@@ -239,7 +237,7 @@ class _Slugs:
         for each in taken - self._owners.keys():
             self._owners[each] = None
 
-    def _release(self, before: dict[UUID, str], displaced: dict[UUID, tuple[Change, Any]]) -> None:
+    def _release(self, before: dict[UUID, str], displaced: dict[UUID, tuple[RowChange, Any]]) -> None:
         """Rows whose slug another one gets let go of it first: the database compares row by row."""
         moving = [pk for pk, slug in before.items() if slug and self._rows[pk].slug != slug]
         moving += displaced

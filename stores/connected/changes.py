@@ -14,7 +14,7 @@ from stores.models import MirroredRow
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class RowEvent:
     """A signal, and the names of the events that it becomes."""
 
     names: Sequence[str]
@@ -27,7 +27,7 @@ class Event:
 
 
 @dataclass(slots=True, kw_only=True)
-class Change:
+class RowChange:
     """A row that is created, updated, or, without `values`, deleted. The writer adds its events, and those of other rows that had to
     give something up for it.
     """
@@ -35,8 +35,8 @@ class Change:
     mirrored: MirroredRow
     values: dict[str, Any] | None
     is_new: bool
-    events: list[Event] = field(default_factory=list)
-    others: list[Event] = field(default_factory=list)
+    events: list[RowEvent] = field(default_factory=list)
+    others: list[RowEvent] = field(default_factory=list)
 
     @property
     def id(self) -> UUID:

@@ -16,10 +16,10 @@ from django.utils import timezone
 from accounts.models import ConnectedStore
 from common.errors import Conflict, Unavailable
 from stores.connected.catalogue import write_pages, write_products
-from stores.connected.changes import Change, Totals
+from stores.connected.changes import RowChange, Totals
 from stores.connected.mirror import KnownRows, digest_of, locked, note_refused
 from stores.connected.sales import write_orders, write_reviews
-from stores.connected.wanted import Wanted
+from stores.connected.wanted import WantedRows
 from stores.enums import Resource
 from stores.models import MirroredRow, MirrorState
 from stores.services.totals import has_currency, move_totals
@@ -58,7 +58,7 @@ class PushedRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class RowOutcome:
     """What became of a row. `events` are the names of those that it published. An `error` has neither."""
 
     row: PushedRow
@@ -72,12 +72,12 @@ def take(
     *,
     store: ConnectedStore,
     rows: Sequence[PushedRow],
-    wanted: Wanted,
+    wanted: WantedRows,
     quiet: bool = False,
     now: datetime | None = None,
-) -> list[Outcome]:
+) -> list[RowOutcome]:
     """Take rows, each for itself, in their order. With `quiet` nothing is published. Raises `NotFound` for a store that is ending."""
-    outcomes: list[Outcome] = []
+    outcomes: list[RowOutcome] = []
     for part in _parts(rows):
         outcomes += _take(store, part, wanted, quiet, now or timezone.now())
     return outcomes
@@ -98,8 +98,8 @@ def _parts(rows: Sequence[PushedRow]) -> Iterator[Sequence[PushedRow]]:
 
 @transaction.atomic
 def _take(
-    store: ConnectedStore, rows: Sequence[PushedRow], wanted: Wanted, quiet: bool, now: datetime
-) -> list[Outcome]:
+    store: ConnectedStore, rows: Sequence[PushedRow], wanted: WantedRows, quiet: bool, now: datetime
+) -> list[RowOutcome]:
     state, business = locked(store), store.business
     if not has_currency(business, business.currency):  # the amounts were read in the one of before
         raise Unavailable(
@@ -108,7 +108,7 @@ def _take(
     known = KnownRows(business, [key for row in rows for key in _keys(row)], now)
     decided = [_decide(row, known.of(row.resource, row.external_id), wanted) for row in rows]
     changes = {
-        number: Change(
+        number: RowChange(
             mirrored=known.of(row.resource, row.external_id),
             values=row.values,
             is_new=result == Result.CREATED,
@@ -149,7 +149,7 @@ def _keys(row: PushedRow) -> Iterator[tuple[str, str]]:
         yield from ((Resource.PRODUCTS, item["product"]) for item in row.values["items"] if item["product"])
 
 
-def _decide(row: PushedRow, kept: MirroredRow, wanted: Wanted) -> Result | None:
+def _decide(row: PushedRow, kept: MirroredRow, wanted: WantedRows) -> Result | None:
     """None for the kept version with other content."""
     version = kept.version
     if row.not_since and kept.received_at and kept.received_at > row.not_since:
@@ -177,7 +177,7 @@ def _is_equal(values: dict[str, Any], kept: MirroredRow) -> bool:
     return digest_of(values, bytes(kept.digest_key)) == bytes(kept.digest)
 
 
-def _is_wanted(row: PushedRow, wanted: Wanted) -> bool:
+def _is_wanted(row: PushedRow, wanted: WantedRows) -> bool:
     """Of a row that isn't kept. An order that is kept stays wanted."""
     if row.resource == Resource.REVIEWS:
         return wanted.reviews
@@ -191,10 +191,10 @@ def _outcome(
     row: PushedRow,
     result: Result | None,
     known: KnownRows,
-    change: Change | None,
+    change: RowChange | None,
     quiet: bool,
     now: datetime,
-) -> Outcome:
+) -> RowOutcome:
     """Note what is known of the row from now on, and publish its events."""
     kept = known.of(row.resource, row.external_id)
     if result is None:
@@ -202,9 +202,9 @@ def _outcome(
             f"Version {row.version} of this row came before, with other content. Send it with a higher version.",
             code="version_taken",
         )
-        return Outcome(row=row, error=error)
+        return RowOutcome(row=row, error=error)
     if result == Result.UNWANTED:
-        return Outcome(row=row, result=result)
+        return RowOutcome(row=row, result=result)
     if change and row.values is not None:
         known.keep(kept, row.version, row.values)
     elif result == Result.DELETED:
@@ -220,7 +220,7 @@ def _outcome(
             events += event.names
         for event in change.others:
             event.publish()
-    return Outcome(row=row, result=result, row_id=kept.row_id, events=events)
+    return RowOutcome(row=row, result=result, row_id=kept.row_id, events=events)
 
 
 def _note_version(row: PushedRow, known: KnownRows, kept: MirroredRow) -> None:
@@ -238,7 +238,7 @@ def _note_too_old(known: KnownRows, rows: Sequence[PushedRow]) -> None:
             known.change(known.of(row.resource, row.external_id), placed_at=row.values["created_at"])
 
 
-def _note(state: MirrorState, outcomes: Sequence[Outcome], now: datetime) -> None:
+def _note(state: MirrorState, outcomes: Sequence[RowOutcome], now: datetime) -> None:
     refused = [
         {
             "resource": each.row.resource,

@@ -8,7 +8,7 @@ from uuid import UUID
 from accounts.models import Business
 from common.contacts import NotAContact, email_key, phone_key
 from stores import signals
-from stores.connected.changes import Change, Event, Totals, assign
+from stores.connected.changes import RowChange, RowEvent, Totals, assign
 from stores.connected.mirror import KnownRows, write_again
 from stores.enums import OrderStatus, OrderValidation, PaymentStatus, Resource
 from stores.models import LINES, Order, OrderItem, Payment, Review
@@ -41,7 +41,7 @@ PAID: Final = {
 
 
 def write_orders(
-    business: Business, changes: Sequence[Change], known: KnownRows, totals: Totals, now: datetime
+    business: Business, changes: Sequence[RowChange], known: KnownRows, totals: Totals, now: datetime
 ) -> None:
     """Only those with values: a shop can't delete orders."""
     rows = _locked_orders(business, changes)
@@ -89,7 +89,7 @@ def write_orders(
     payments.save()
 
 
-def _locked_orders(business: Business, changes: Sequence[Change]) -> dict[UUID, Order]:
+def _locked_orders(business: Business, changes: Sequence[RowChange]) -> dict[UUID, Order]:
     ids = [change.id for change in changes if not change.is_new]
     if not ids:
         return {}
@@ -119,16 +119,16 @@ def _content(line: OrderItem) -> tuple[Any, ...]:
     return line.product_id, line.name, line.quantity, line.price
 
 
-def _order_events(change: Change, order: Order, before: str | None, now: datetime) -> Iterator[Event]:
+def _order_events(change: RowChange, order: Order, before: str | None, now: datetime) -> Iterator[RowEvent]:
     """`before` is the status of an order that was there."""
     if before is None:
         about = {"order": OrderRecord.of(order), "now": now}
-        yield Event(["order.created"], signals.order_created, Order, about)
+        yield RowEvent(["order.created"], signals.order_created, Order, about)
     elif before != order.status:
         special = SPECIAL.get(OrderStatus(order.status))
         names = ["order.status_changed", *([special] if special else [])]
         about = {"order": OrderRecord.of(order), "previous": before, "now": now}
-        yield Event(names, signals.order_status_changed, Order, about)
+        yield RowEvent(names, signals.order_status_changed, Order, about)
 
 
 class _Payments:
@@ -140,7 +140,7 @@ class _Payments:
         self._changed: list[Payment] = []
         self._gone: list[int] = []
 
-    def follow(self, order: Order, values: dict[str, Any] | None) -> Event | None:
+    def follow(self, order: Order, values: dict[str, Any] | None) -> RowEvent | None:
         """Let the order have this payment, or none. Returns what is published about it."""
         payment: Payment | None = order.payment if _has_payment(order) else None
         if payment is not None and payment.provider:
@@ -168,7 +168,7 @@ class _Payments:
             return None
         name, signal = found
         about = {"payment": PaymentRecord.of(payment, order), "now": self._now}
-        return Event([name], signal, Payment, about)
+        return RowEvent([name], signal, Payment, about)
 
     def save(self) -> None:
         Payment.objects.filter(pk__in=self._gone).delete()
@@ -185,7 +185,7 @@ def _set_payment(order: Order, payment: Payment | None) -> None:
 
 
 def write_reviews(
-    business: Business, changes: Sequence[Change], known: KnownRows, totals: Totals, now: datetime
+    business: Business, changes: Sequence[RowChange], known: KnownRows, totals: Totals, now: datetime
 ) -> None:
     ids = [change.id for change in changes if not change.is_new]
     found = Review.objects.filter(business=business, pk__in=ids).order_by("pk").select_for_update(no_key=True)
@@ -194,7 +194,7 @@ def write_reviews(
     for change in changes:
         if change.values is None:
             about = {"review": ReviewRecord.of(rows[change.id]), "now": now}
-            change.events.append(Event(["review.deleted"], signals.review_deleted, Review, about))
+            change.events.append(RowEvent(["review.deleted"], signals.review_deleted, Review, about))
             totals.remove("reviews")
             continue
         if change.is_new:
@@ -211,7 +211,7 @@ def write_reviews(
         assign(review, columns, now)
         if change.is_new:
             about = {"review": ReviewRecord.of(review), "now": now}
-            change.events.append(Event(["review.created"], signals.review_created, Review, about))
+            change.events.append(RowEvent(["review.created"], signals.review_created, Review, about))
     for row in rows.values():
         row.business = business
     Review.objects.filter(pk__in=[change.id for change in changes if change.values is None]).delete()

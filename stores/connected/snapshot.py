@@ -13,7 +13,7 @@ from accounts.models import ConnectedStore
 from common.times import iso
 from stores.connected.mirror import locked
 from stores.connected.rows import PushedRow, Result, take
-from stores.connected.wanted import Wanted
+from stores.connected.wanted import WantedRows
 from stores.enums import Resource
 from stores.models import MirroredRow
 
@@ -48,7 +48,7 @@ class Differences:
 
 
 def compare(
-    *, store: ConnectedStore, snapshot: Snapshot, wanted: Wanted, now: datetime | None = None
+    *, store: ConnectedStore, snapshot: Snapshot, wanted: WantedRows, now: datetime | None = None
 ) -> Differences:
     """Raises `NotFound` for a store that is ending."""
     now, sent = now or timezone.now(), snapshot.versions
@@ -68,7 +68,7 @@ def compare(
     missing, outdated, ahead = [], [], []
     for external_id, version in sent.items():
         ours, is_deleted, placed_at = kept.get(external_id, (None, False, None))
-        if ours is not None and ours >= version if is_deleted else ours is not None and ours > version:
+        if ours is not None and (ours > version or (is_deleted and ours == version)):
             ahead.append(external_id)
         elif ours is None or is_deleted:
             if _is_missed(snapshot.resource, placed_at, wanted):
@@ -88,7 +88,7 @@ def _within(store: ConnectedStore, snapshot: Snapshot) -> QuerySet[MirroredRow]:
     return rows if snapshot.until is None else rows.filter(external_id__lte=snapshot.until)
 
 
-def _is_missed(resource: Resource, placed_at: datetime | None, wanted: Wanted) -> bool:
+def _is_missed(resource: Resource, placed_at: datetime | None, wanted: WantedRows) -> bool:
     """No row that no app may read, and no order that came before and was too old."""
     if resource == Resource.REVIEWS:
         return wanted.reviews
@@ -99,7 +99,7 @@ def _is_missed(resource: Resource, placed_at: datetime | None, wanted: Wanted) -
 
 
 def _delete(
-    store: ConnectedStore, snapshot: Snapshot, unknown: Mapping[str, int], wanted: Wanted, now: datetime
+    store: ConnectedStore, snapshot: Snapshot, unknown: Mapping[str, int], wanted: WantedRows, now: datetime
 ) -> int:
     """Under the version that each has. One that came again meanwhile stays."""
     if snapshot.resource == Resource.ORDERS:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedRows:
     """Products and pages always are. Of orders those that were placed at `orders_since` or later; None: no order is too old."""
 
     orders: bool

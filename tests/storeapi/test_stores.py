@@ -335,7 +335,7 @@ def test_deleted_store_leaves_others_of_the_connection(shop: Client, store: Conn
     assert shop.get(f"{STORES}/second").status_code == 200
 
 
-# --- Wanted ------------------------------------------------------------------------------------------
+# --- WantedRows ------------------------------------------------------------------------------------------
 
 NOTHING = {
     "products": True,

@@ -52,7 +52,7 @@ def _business(row: dict[str, Any]) -> Any:
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setattr("storeapi.middleware.STRANGERS_A_MINUTE", 10**6)
+    monkeypatch.setattr("storeapi.views.base.STRANGERS_A_MINUTE", 10**6)
     found = World(shops.connect(name="Northwind"), shops.connect(name="Contoso", is_test=True))
     app = factories.app(factories.developer("dana@example.com"))
     factories.approve(app)

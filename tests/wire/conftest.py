@@ -29,7 +29,7 @@ def unlimited(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     monkeypatch.setattr(limits, "PERSON_REQUESTS", 10**6)
     monkeypatch.setattr(developer_limits, "POLLS", 10**6)
     monkeypatch.setattr(developer_limits, "CHANGES", 10**6)
-    monkeypatch.setattr("storeapi.middleware.STRANGERS_A_MINUTE", 10**6)
+    monkeypatch.setattr("storeapi.views.base.STRANGERS_A_MINUTE", 10**6)
     settings.AUTH_RATE_LIMITS, settings.STORE_API_RATE = False, 10**6
 
 

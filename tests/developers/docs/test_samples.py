@@ -24,7 +24,7 @@ from storeapi.rows import values_of
 from stores.connected.erasure import erase_customer
 from stores.connected.rows import PushedRow, take
 from stores.connected.stores import open_store
-from stores.connected.wanted import Wanted
+from stores.connected.wanted import WantedRows
 from stores.customers import Person
 from stores.enums import Resource
 from tests import factories
@@ -136,7 +136,7 @@ def key_of_shop(endpoint: ApiOperation) -> str:
         row = values_of(resource, ROWS[resource], "USD")
         row.pop("quote", None)
         pushed = PushedRow(resource=resource, external_id="p-1", version=1, values=row)
-        take(store=store, rows=[pushed], wanted=Wanted(orders=True, reviews=True, orders_since=None))
+        take(store=store, rows=[pushed], wanted=WantedRows(orders=True, reviews=True, orders_since=None))
     return made.key
 
 
