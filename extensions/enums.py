@@ -33,3 +33,19 @@ class CallOutcome(models.TextChoices):
 
 
 SKIPPED: Final = (CallOutcome.BREAKER_OPEN, CallOutcome.NO_TIME_LEFT)
+
+
+class ShopCommandName(models.TextChoices):
+    SET_STATUS = "order.set_status", "Change an order's status"
+    CREATE_ORDER = "order.create", "Place an order"
+    SET_PAYMENT = "payment.set_status", "Tell a payment's status"
+
+
+class CommandOutcome(models.TextChoices):
+    """What became of a command to a shop. One that stays SENT was cut short with its process."""
+
+    SENT = "SENT", "Sent"
+    DONE = "DONE", "Done"
+    REFUSED = "REFUSED", "Refused by the shop"
+    UNREACHABLE = "UNREACHABLE", "No usable answer"
+    NO_PLACE = "NO_PLACE", "Not sent, too many were waiting"

@@ -10,6 +10,7 @@ from extensions.models.manifests import (
     ReachRequest,
 )
 from extensions.models.scripts import ScriptChange, WatchedScript
+from extensions.models.shops import ShopCommand
 from extensions.models.stores import ExtensionState, MerchantNotice, Placement, StorefrontCost
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "ReachRequest",
     "RelayedCall",
     "ScriptChange",
+    "ShopCommand",
     "StorefrontCost",
     "WatchedScript",
 ]

@@ -1,5 +1,6 @@
 """The models of a plain store. Money is in minor units of the business's currency (`common.money`)."""
 
+from stores.models.checkouts import Quote, ShopPayment
 from stores.models.mirror import MirroredRow, MirrorState
 from stores.models.orders import LINES, Order, OrderChange, OrderHookPart, OrderItem, Payment
 from stores.models.products import Product, ProductPicture, Review, SitePage
@@ -28,7 +29,9 @@ __all__ = [
     "Payment",
     "Product",
     "ProductPicture",
+    "Quote",
     "Review",
+    "ShopPayment",
     "SitePage",
     "StorePicture",
     "StoreSettings",

@@ -187,6 +187,15 @@ class SitePage(models.Model):
         editable=False,
         help_text="Of a mirrored row: its page in the shop.",
     )
+    is_framable = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="Whether the page in the shop could be framed by ours at the last look.",
+    )
+    framing_looked_at = models.DateTimeField(
+        null=True, editable=False, help_text="Null: its URL is to be looked at."
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
