@@ -13,16 +13,18 @@ from django.test import Client
 
 from accounts.models import ConnectedStore, ShopSystem
 from accounts.services import shops
+from common import strangers
 from extensions.models import ShopCommand
 from extensions.shops import calling
 from installations.models import Installation
 from stores.models import Order, Product
 from tests import factories
 from tests.clients import client_of
+from tests.developers.docs.guide_code import code
 from tests.receivers import Answer, Receiver
 from tests.storeapi.commanded import move, order, outcomes, place, refusal
 from tests.storeapi.rows import published, put
-from tests.strangers import places_taken
+from tests.strangers import others, places_taken
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -368,3 +370,34 @@ def test_checkout_offers_the_methods_of_apps_alone(
     hooked = hooking("checkout.payment_methods", {"methods": [method]}, business=store.business)
     offered = client_of(hooked.installation).get("/app-api/payment-methods").json()["methods"]
     assert [each["id"] for each in offered] == [f"{hooked.app.slug}:wallet"]
+
+
+def test_stores_of_one_shop_share_its_places(
+    asked: Receiver, placed: Order, api: Client, connected: shops.Connected
+) -> None:
+    """A shop that was slow gets no more than half of them, however many stores it has."""
+    strangers.bound().remember(str(connected.system.pk), "commands", 5.0)
+    asked.respond_with(order(status="CONFIRMED"))
+    half = [str(connected.system.pk)] * strangers.bound().for_each
+    with others(*half):
+        assert failed(move(api)) == (503, "too_many_waiting")
+    assert asked.requests == []
+    assert move(api).status_code == 200
+
+
+def test_answer_of_the_guide_is_taken(
+    asked: Receiver, shop: Client, store: ConnectedStore, reader: Installation, api: Client
+) -> None:
+    said, answer = (text for text in code("connect-a-shop", "json") if "CONFIRMED" in text)
+    row = json.loads(answer)["order"]
+    put(
+        shop,
+        f"orders/{row['id']}",
+        1,
+        **{name: row[name] for name in ("items", "subtotal", "amount", "createdAt")},
+    )
+    asked.respond_with(Answer(body=answer.encode()))
+    assert (move(api).status_code, Order.objects.get().status) == (200, "CONFIRMED")
+    sent, told = json.loads(asked.requests[0].body), json.loads(said)
+    assert list(sent) == list(told)
+    assert (sent["command"], sent["data"]) == (told["command"], told["data"])
