@@ -21,6 +21,7 @@ from django.db.models import F, Q, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
+from accounts.models import Business
 from common.db.leases import held, take
 from common.db.rows import for_each
 from common.http.exchanges import Exchange
@@ -63,6 +64,12 @@ def tell_due(*, now: datetime | None = None) -> int:
         if now is not None:
             break
     return asked
+
+
+def bring_forward(*, business: Business, by: timedelta) -> None:
+    """Of a store for tests: let its shop be told earlier by so much."""
+    waiting = ShopPayment.objects.filter(business=business, tell_at__isnull=False)
+    waiting.update(tell_at=F("tell_at") - by, tell_since=F("tell_since") - by)
 
 
 def _due(now: datetime) -> list[UUID]:

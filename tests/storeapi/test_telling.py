@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.utils import timezone
 
-from accounts.models import ConnectedStore, ShopSystem
+from accounts.models import Business, ConnectedStore, ShopSystem
 from accounts.services import shops
 from common.ids import new_id
 from extensions.models import ShopCommand
@@ -23,6 +23,7 @@ from tests import factories
 from tests.receivers import Answer, Receiver
 from tests.storeapi.commanded import outcomes, refusal
 from tests.threads import at_once
+from teststores.services import advance
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -179,3 +180,18 @@ def test_app_that_has_left_is_named_still(
     Installation.objects.filter(pk=reader.pk).update(uninstalled_at=timezone.now())
     assert tell_due() == 1
     assert json.loads(asked.requests[0].body)["appId"] == str(reader.app_id)
+
+
+def test_clock_of_a_store_for_tests_moves_it(
+    asked: Receiver, store: ConnectedStore, reader: Installation
+) -> None:
+    ShopSystem.objects.update(is_test=True)
+    Business.objects.filter(pk=store.pk).update(is_sandbox=True)
+    asked.respond_with(503, 503, 200)
+    payment = to_tell(store, reader)
+    assert [tell_due(), tell_due()] == [1, 0]
+    for seconds in (40, 150):
+        advance(store=store, by=timedelta(seconds=seconds))
+        assert tell_due() == 1
+    payment.refresh_from_db()
+    assert payment.tell_at is None
