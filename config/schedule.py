@@ -13,6 +13,7 @@ LEAST_LIFE: Final = 60.0  # seconds
 PERIODS: Final = {
     "webhooks.tasks.dispatch": 1.0,
     "installations.tasks.follow_approvals": 5.0,  # promised within 10 s
+    "extensions.tasks.tell_shops": 5.0,
     "extensions.tasks.watch_releases": 10.0,  # a step ends within 15 s
     "accounts.tasks.send_mails": 10.0,
     "stores.tasks.mail_merchants": 10.0,

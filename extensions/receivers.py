@@ -15,6 +15,7 @@ from extensions.services.extension_states import remove_all_of
 from extensions.services.notices import note_requests
 from extensions.services.releases import keep_approved, update_live, versions_kept
 from extensions.services.scripts import watch_approved
+from extensions.shops import ledger as shops_ledger
 from installations import signals as installation_signals
 from installations.models import Installation
 from marketplace.enums import ReleaseState
@@ -86,3 +87,4 @@ def mail_about_reach(app: App, installations: Sequence[Installation], **_: Any) 
 @receiver(copies_to_erase)
 def on_copies_to_erase(copies: Copies, now: datetime, **_: Any) -> None:
     erase_customer(copies, now=now)
+    shops_ledger.erase_customer(copies)

@@ -1,4 +1,4 @@
-"""How the mirror of each connected store is: for the operator's pages, the metrics and the alert (contract, section 17)."""
+"""How the mirror of each connected store is, and what came of commands to its shop: for the operator's pages, the metrics and the alert (contract, section 17)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +10,14 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from accounts.models import ConnectedStore, ShopSystem
+from extensions.enums import CommandOutcome
+from extensions.models import ShopCommand
 from installations.models import Installation
 from stores.models import MirrorState
 
 # A shop without sales pushes no rows, but compares itself by a snapshot each night.
 SILENT_AFTER: Final = timedelta(hours=26)
+SHOWN_COMMANDS: Final = 20
 
 _WITH_APPS: Final = Exists(Installation.objects.active().filter(business=OuterRef("business")))
 DIFFERENCES: Final = ("missing", "outdated", "ahead", "unknown")
@@ -28,6 +31,14 @@ class Compared:
     at: datetime | None
     found: list[tuple[str, int]]  # what differs, without zeros
     deleted: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommandHealth:
+    """Of a connection: what came of the last day's commands, by the labels of `CommandOutcome`, and the newest that failed of any day."""
+
+    counts: list[tuple[str, int]]
+    failed: list[ShopCommand]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +85,17 @@ def stores_of(system: ShopSystem, now: datetime | None = None) -> list[StoreHeal
         for row in rows.annotate(apps=installed).order_by("business__name", "pk")
     ]
     return sorted(found, key=lambda each: not each.is_silent)
+
+
+def commands_of(system: ShopSystem, now: datetime | None = None) -> CommandHealth:
+    rows = ShopCommand.objects.filter(business__connected__system=system)
+    of_a_day = rows.filter(sent_at__gt=(now or timezone.now()) - timedelta(days=1))
+    counts = dict(of_a_day.values_list("outcome").annotate(Count("pk")).order_by())
+    failed = rows.exclude(outcome=CommandOutcome.DONE).select_related("business", "installation__app")
+    return CommandHealth(
+        [(each.label, counts[each]) for each in CommandOutcome if each in counts],
+        list(failed.order_by("-sent_at")[:SHOWN_COMMANDS]),
+    )
 
 
 def silent_stores(now: datetime) -> "QuerySet[ConnectedStore]":

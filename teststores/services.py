@@ -16,6 +16,7 @@ from common.db.transactions import forbid_transaction
 from common.errors import Conflict
 from common.places import Work
 from extensions.hooks import breaker
+from extensions.shops import telling
 from installations.models import Installation
 from installations.services import lifecycle
 from installations.services.lifecycle import Issued, Terms
@@ -153,6 +154,7 @@ def advance(*, store: TestStore | ConnectedStore, by: timedelta, now: datetime |
         became = store_clock.bring_forward(business=locked.business, by=by, now=now)
         unpaid = payments.bring_forward(business=locked.business, by=by, now=now)
         breaker.bring_forward(business=locked.business, by=by)
+        telling.bring_forward(business=locked.business, by=by)
         clock_advanced.send(type(store), business=locked.business, by=by, now=now)
     expired = sum(payments.expire_payment(order=order, now=now) for order in unpaid)
     judge_webhooks(now=now)

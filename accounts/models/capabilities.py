@@ -23,8 +23,9 @@ class Capabilities:
     page_texts: bool  # and adding and deleting pages
     scripts: bool
     storefront: bool
-    # What apps write
-    app_orders: bool
+    # What apps write, and the checkout
+    app_orders: bool  # here; without it the shop is asked by a command
+    own_payment_methods: bool  # cash and card, beside those of apps
     # What is set off by its records
     buyers_mails: bool
     merchants_news: bool  # of orders, stock and reviews

@@ -82,6 +82,17 @@ HOOK_SECONDS: Final = Histogram(
     ["point"],
     buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
+SHOP_COMMANDS: Final = Counter(
+    "extension_platform_shop_commands",
+    "Commands to shops of connected stores, by what they came to.",
+    ["command", "outcome"],
+)
+SHOP_SECONDS: Final = Histogram(
+    "extension_platform_shop_command_seconds",
+    "Seconds of commands to shops that were sent.",
+    ["command"],
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
 MAILS: Final = Counter("extension_platform_mails", "Mails, by what became of them.", ["outcome"])
 EXPORTS: Final = Counter("extension_platform_exports", "Exports of lists for apps.", ["outcome"])
 PUT_OFF: Final = Counter(

@@ -147,8 +147,8 @@ _TIME_USED_UP: Final = "Earlier hooks used up the time."
 _NO_PLACE: Final = "Too many requests were waiting for slow apps, so this one didn't wait any longer."
 
 
-def check_exchange(exchange: Exchange, *, seconds: float) -> None:
-    """Raise `BadAnswer` unless it is a complete 2xx answer."""
+def check_exchange(exchange: Exchange, *, seconds: float, most: int = MAX_BYTES) -> None:
+    """Raise `BadAnswer` unless it is a complete 2xx answer of at most so many bytes."""
     status = exchange.status
     late = exchange.duration_ms >= seconds * 1000
     if exchange.error_class in _TIMEOUTS or (status is None and late):
@@ -159,8 +159,8 @@ def check_exchange(exchange: Exchange, *, seconds: float) -> None:
         raise BadAnswer(CallOutcome.HTTP_ERROR, f"It answered {status}. Redirects are not followed.")
     if exchange.error_class:
         raise BadAnswer(CallOutcome.HTTP_ERROR, f"It answered {status}.")
-    if len(exchange.body) >= MAX_BYTES and exchange.truncated:
-        raise BadAnswer(CallOutcome.UNEXPECTED, "The answer is larger than 64 KiB.")
+    if len(exchange.body) >= most and exchange.truncated:
+        raise BadAnswer(CallOutcome.UNEXPECTED, f"The answer is larger than {most // 1024:,} KiB.")
     if exchange.truncated and late:
         raise BadAnswer(
             CallOutcome.TIMEOUT, f"The answer was not complete within {round(seconds * 1000):,} ms."

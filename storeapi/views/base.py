@@ -1,6 +1,5 @@
 """The base class of the endpoints for shop systems: their keys, the ids in paths, the rate limit."""
 
-import re
 from typing import Any, Final, cast
 
 from django.conf import settings
@@ -21,9 +20,9 @@ from common.rest.query import Query
 from common.rest.rates import ApiRate
 from common.rest.views import KeyedView, UnknownEndpoint
 from common.web import requests
+from stores.connected.bodies import SHOP_ID
 from stores.connected.stores import store_of
 
-SHOP_ID: Final = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~:-]{1,100}")
 STRANGERS_A_MINUTE: Final = 60  # of a network, without a good key
 RATE: Final = ApiRate(
     "store-api", ("/store-api",), lambda: settings.STORE_API_RATE, lambda: STRANGERS_A_MINUTE

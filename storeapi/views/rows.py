@@ -17,16 +17,15 @@ from common.errors import ERROR_CODE_HEADER, NotFound
 from common.rest.errors import exception_handler
 from common.rest.fields import Identifier
 from storeapi import pushes
-from storeapi import rows as bodies
 from storeapi.views.base import StoreView, checked_id
 from storeapi.wanted import wanted_of
+from stores.connected import bodies
 from stores.connected.mirror import locked, note_refused
 from stores.connected.rows import AT_ONCE, PushedRow, RowOutcome, take
 from stores.connected.snapshot import Snapshot, compare
 from stores.enums import Resource
 from stores.models import MirroredRow
 
-BESIDE: Final = ("version", "force")
 LONGEST_ECHO: Final = 100  # characters of what a refused row called itself
 
 
@@ -74,21 +73,14 @@ class RowView(StoreView):
         )
 
     def put_row(self, request: Request) -> Response:
-        store, body = self.store, dict(request.data)
-        beside = {name: body.pop(name) for name in BESIDE if name in body}
+        store = self.store
         try:
-            values, versioned = _read(self.resource, body, beside, store.business.currency)
+            row, quote = bodies.read_row(
+                self.resource, self.kwargs["id"], dict(request.data), store.business.currency
+            )
         except ValidationError as error:
             _refuse(store, [_refusal(self.resource, self.kwargs["id"], error)])
             raise
-        quote = values.pop("quote", "")
-        row = PushedRow(
-            resource=self.resource,
-            external_id=self.kwargs["id"],
-            version=versioned["version"],
-            values=values,
-            is_forced=versioned["force"],
-        )
         return self._taken(row, quote)
 
     def _taken(self, row: PushedRow, quote: str = "") -> Response:
@@ -99,31 +91,13 @@ class RowView(StoreView):
 
     def delete_row(self) -> Response:
         query = self.query()
-        version = query.integer("version", default=-1, least=0, most=pushes.MOST_VERSION)
+        version = query.integer("version", default=-1, least=0, most=bodies.MOST_VERSION)
         if "version" not in query.values:
             query.wrong("version", "Required: the version of the deletion.")
         query.check()
         return self._taken(
             PushedRow(resource=self.resource, external_id=self.kwargs["id"], version=version, values=None)
         )
-
-
-def _read(
-    resource: Resource, data: Mapping[str, Any], beside: Mapping[str, Any], currency: str
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The columns, and version and force. Raises with the problems of both."""
-    problems: dict[str, Any] = {}
-    values: dict[str, Any] = {}
-    versioned = pushes.Versioned(data=beside)
-    if not versioned.is_valid():
-        problems |= versioned.errors
-    try:
-        values = bodies.values_of(resource, data, currency)
-    except ValidationError as error:
-        problems |= cast(dict[str, Any], error.detail)
-    if problems:
-        raise ValidationError(problems)
-    return values, versioned.validated_data
 
 
 @extend_schema_view(get=extend_schema("getProductRow", responses=pushes.KnownRowSerializer))

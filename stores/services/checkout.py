@@ -89,7 +89,7 @@ def place_order(
     """
     forbid_transaction()
     require_orders_here(business)
-    _check(business, request)
+    check_request(business, request)
     method = chosen_method(business, request.payment_method, offered)
     flow = Flow.start()
     checkout = Checkout(
@@ -116,8 +116,8 @@ def _changing() -> Conflict:
     return Conflict(_("Prices are changing right now. Please place the order again."), code="prices_changing")
 
 
-def _check(business: Business, request: OrderRequest) -> None:
-    """Report every problem that doesn't depend on products, all at once."""
+def check_request(business: Business, request: OrderRequest) -> None:
+    """Raise `Invalid` with every problem that doesn't depend on products."""
     order, others = _unpriced(business, request), _contact_problems(request) + _item_problems(request)
     problems = field_problems(order, WIRE_NAMES) + others
     if request.promo_discount < 0:

@@ -61,19 +61,9 @@ def chosen_method(
 
 
 def require_time_for_payment(business: Business, method: PaymentMethod) -> None:
-    """Before an order is saved: make sure that its payment can be waited for. Raises `Unavailable`.
-
-    An app whose last payment was quick needs none of the places for those who wait (`common.strangers`). One that was
-    slow gets its place now, and an unknown one is asked while there are places.
-    """
-    who, about = (business.pk, method.provider), HookPoint.CREATE_PAYMENT
-    took = strangers.last_wait(method.provider, about=about)
-    if took is None and strangers.has_room(*who):
-        return
-    if took is not None and 2 * took < strangers.free_time(method.provider, about=about):
-        return
+    """Before an order is saved: make sure that its payment can be waited for (`strangers.require_time`). Raises `Unavailable`."""
     try:
-        strangers.require(*who)
+        strangers.require_time(business.pk, method.provider, about=HookPoint.CREATE_PAYMENT)
     except strangers.NoPlace as error:
         raise Unavailable(str(BUSY), retry_after=error.retry_after, code="payment_method_busy") from None
 

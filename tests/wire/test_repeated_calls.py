@@ -364,7 +364,7 @@ def test_one_of_many_takes_a_dead_call_over(
     count = Order.objects.count()
     with time_machine.travel(START, tick=False) as clock:
         with monkeypatch.context() as patch:
-            patch.setattr("appapi.views.orders.place_order", _die)
+            patch.setattr("extensions.shops.writing.place_order", _die)
             patch.setattr(idempotency, "_release", lambda claim: None)
             with pytest.raises(SystemExit):
                 _patch(client_of(installation), "POST", "/app-api/orders", body)

@@ -20,7 +20,7 @@ from developers.docs.reference import ApiOperation
 from installations import services
 from marketplace.enums import ReleaseState
 from marketplace.models import App
-from storeapi.rows import values_of
+from stores.connected.bodies import values_of
 from stores.connected.erasure import erase_customer
 from stores.connected.rows import PushedRow, take
 from stores.connected.stores import open_store
