@@ -146,13 +146,23 @@ def _save(
     """Others have given up their slugs before."""
     gone = [change.id for change in changes if change.values is None]
     if gone:
-        # Not `delete`: reviews of a product that is gone stay.
-        model.objects.filter(pk__in=gone)._raw_delete("default")  # noqa: SLF001
+        _delete(model.objects.filter(pk__in=gone))
     write_again([row for _, row in displaced], ["slug", "updated_at"])
     write_again(
         [rows[change.id] for change in changes if change.values is not None and not change.is_new], columns
     )
     model.objects.bulk_create([rows[change.id] for change in changes if change.is_new])
+
+
+def _delete(rows: Any) -> None:
+    """Reviews of a product that is gone stay. What apps have on a page goes with it, also what is added to it at this moment, which the
+    lock waits for.
+    """
+    if rows.model is Product:
+        rows._raw_delete("default")  # noqa: SLF001
+    else:
+        list(rows.select_for_update().values_list("pk"))
+        rows.delete()
 
 
 class _Slugs:
