@@ -25,6 +25,9 @@ const parsed = new Promise((done) => {
   else done();
 });
 
+// Browsers ignore the nonce of a script with an attribute in which one seems to begin (CSP, "Is element nonceable?").
+const asJson = (settings) => JSON.stringify(settings).replaceAll("<", "\\u003c");
+
 async function placements() {
   const { store, page = "", locale = "" } = own.dataset;
   const address = new URL(`placements/${encodeURIComponent(store)}`, own.src);
@@ -44,7 +47,7 @@ function mountScript({ src, integrity, app, settings }, place) {
   Object.assign(script.dataset, {
     app: app.slug,
     businessId: own.dataset.store,
-    settings: JSON.stringify(settings),
+    settings: asJson(settings),
   });
   script.src = src;
   place.append(script);
@@ -61,7 +64,7 @@ function mountFrame({ id, src, app, settings }, className, height, place) {
     app: app.slug,
     block: id,
     origin: new URL(src).origin,
-    settings: JSON.stringify(settings),
+    settings: asJson(settings),
   });
   frame.src = src;
   place.append(frame);
