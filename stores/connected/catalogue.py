@@ -27,7 +27,7 @@ PRODUCT: Final = (
     "name", "slug", "description", "price", "category", "is_available", "image", "stock", "low_stock_threshold", "status", "group_id",
     "created_at", "updated_at",
 )  # fmt: skip
-PAGE: Final = ("slug", "title", "url", "content", "updated_at")
+PAGE: Final = ("slug", "title", "url", "content", "is_framable", "framing_looked_at", "updated_at")
 Slugged = Product | SitePage
 
 
@@ -108,6 +108,8 @@ def write_pages(
             rows[change.id] = _new(SitePage, business, change, now)
         columns = {name: value for name, value in change.values.items() if name != "slug"}
         changed[change.id] = assign(rows[change.id], columns, now)
+        if "url" in changed[change.id]:
+            rows[change.id].is_framable, rows[change.id].framing_looked_at = False, None
     displaced = _Slugs(SitePage, business, rows, lambda row: row.title).settle(changes, changed, now)
     _save(SitePage, rows, changes, displaced, PAGE)
 
