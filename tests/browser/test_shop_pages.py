@@ -3,11 +3,15 @@
 import json
 import re
 from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from playwright.sync_api import Browser, Frame, Page, expect
 
+from accounts.enums import StoreRole
 from accounts.models import Business, ConnectedStore, User
 from accounts.services import shops
 from extensions.enums import ExtensionType
@@ -16,13 +20,16 @@ from extensions.services.extension_states import add_block
 from installations.models import Installation
 from installations.services import pause
 from marketplace.models import App
+from stores.connected.framing import look_at_pages
 from stores.connected.stores import open_store
 from stores.models import SitePage
 from tests.extensions.cast import define
 from tests.merchants.pages import installed, listed_app
+from tests.storeapi.people import person_in
 
 from .app_site import AppSite
-from .conftest import NewPage
+from .axe import violations
+from .conftest import NewPage, SignIn
 
 SCHEMA = {"type": "object", "properties": {"title": {"type": "string", "default": "Stars"}}}
 EVIL = "</script><img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
@@ -193,3 +200,40 @@ def test_page_stays_as_it_is_without_an_answer(
     if failure == "stranger":
         assert page.evaluate(read) == "refused"
     page.close()
+
+
+def test_editor_shows_the_page_where_it_can_be_framed_and_else_the_blocks_alone(
+    new_page: NewPage,
+    installation: Installation,
+    shop_site: AppSite,
+    site: str,
+    sign_in: SignIn,
+    settings: Any,
+) -> None:
+    settings.DEBUG = settings.ALLOW_LOCAL_DESTINATIONS = True
+    store = installation.business
+    serve(shop_site, site, store)
+    SitePage.objects.update(url=f"{shop_site.url}/about")
+    look_at_pages()
+    page = new_page()
+    sign_in(page.context, person_in(store, StoreRole.MANAGER))
+    editor = f"/merchant/pages/{SitePage.objects.get().pk}/edit/"
+    answer = page.goto(editor)
+    assert answer
+    framed = page.frame_locator(".shop-page iframe")
+    expect(framed.locator("h1")).to_have_text("About us")
+    expect(framed.frame_locator("iframe.extension-block").locator("#title")).to_have_text(EVIL)
+    expect(page.frame_locator(".slot iframe").locator("#title")).to_have_text(EVIL)
+    assert shop_site.url in answer.headers["content-security-policy"]
+    assert violations(page) == []
+    elsewhere = page.request.get(f"{site}/merchant/pages/")
+    assert shop_site.url not in elsewhere.headers["content-security-policy"]
+
+    shop_site.headers["X-Frame-Options"] = "DENY"
+    look_at_pages(now=timezone.now() + timedelta(days=2))
+    answer = page.goto(editor)
+    assert answer
+    expect(page.frame_locator(".slot iframe").locator("#title")).to_have_text(EVIL)
+    assert page.locator(".shop-page").count() == 0
+    assert shop_site.url not in answer.headers["content-security-policy"]
+    assert page.get_by_role("link", name="View page").get_attribute("href") == f"{shop_site.url}/about"
