@@ -40,7 +40,7 @@ def _locale(text: str) -> str:
         if text:
             validate_locale(text)
     except ValidationError as error:
-        raise Invalid.field("locale", error.message) from None
+        raise Invalid.field("locale", str(error.message)) from None
     return text
 
 

@@ -1,6 +1,7 @@
 """What apps show on a page of a store whose pages are elsewhere (contract, section 17, "Placements"): what our storefront would show there."""
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from accounts.models import Business
 from common.web.middleware.policy import Sources
@@ -8,6 +9,8 @@ from extensions import definitions
 from extensions.enums import EmbedKind, ExtensionType
 from extensions.in_store.embeds_and_blocks import PlacedBlock, StoreEmbed, blocks_at, embeds_among
 from extensions.queries import extensions_of, running_installations
+
+PUBLIC_A_MINUTE: Final = 600  # requests of pages of shops, from one network
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,15 @@ export const frameTheme = (frame) => {
   const channels = (value) => {
     const text = computed("color", `color-mix(in srgb, ${value} 100%, #000)`);
     const scale = text.startsWith("color(") ? 255 : 1;
-    return text.match(/[\d.]+(e-\d+)?/g).slice(0, 3).map((each) => Math.min(255, Math.round(each * scale)));
+    return text
+      .match(/[\d.]+(e-\d+)?/g)
+      .slice(0, 3)
+      .map((each) => Math.min(255, Math.round(each * scale)));
   };
-  const color = (value) => `#${channels(value).map((each) => each.toString(16).padStart(2, "0")).join("")}`;
+  const color = (value) =>
+    `#${channels(value)
+      .map((each) => each.toString(16).padStart(2, "0"))
+      .join("")}`;
   const ground = () => {
     for (let each = around; each; each = each.parentElement) {
       const { backgroundColor } = getComputedStyle(each);

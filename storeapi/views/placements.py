@@ -15,6 +15,7 @@ from common.rest.views import JsonView
 from common.web.limits import limit_by_address
 from common.web.methods import require_safe
 from common.web.sheets import script_text
+from extensions.in_store.placements import PUBLIC_A_MINUTE
 from storeapi.middleware import allow_origin
 from storeapi.placements import placements_response
 from storeapi.serializers import PlacementsSerializer
@@ -22,7 +23,6 @@ from storeapi.views.base import WAITED_FOR, StoreView
 from storeapi.views.stores import IF_NONE_MATCH, TAG
 from stores.connected.stores import origins_of, shown_store
 
-A_MINUTE: Final = 600  # of a network, without a key
 SCRIPT: Final = "shop"
 JAVASCRIPT: Final = "text/javascript; charset=utf-8"
 SCRIPT_MAX_AGE: Final = 300  # seconds
@@ -66,7 +66,7 @@ class PublicPlacements(JsonView):
             200: FOUND,
             304: UNCHANGED,
             403: problem("The `Origin` is none of the store's."),
-            429: problem(f"More than {A_MINUTE} a minute from one address."),
+            429: problem(f"More than {PUBLIC_A_MINUTE} a minute from one address."),
         },
     )
     def get(self, request: Request, business_id: str) -> HttpResponseBase:
@@ -75,7 +75,7 @@ class PublicPlacements(JsonView):
         Without a key. Pages of the store's own origins may read it: that of `storefrontUrl`, and `storefrontOrigins`. A store without
         `storefrontUrl` is a 404.
         """
-        limit_by_address(request, "placements", per_minute=A_MINUTE)
+        limit_by_address(request, "placements", per_minute=PUBLIC_A_MINUTE)
         store = shown_store(business_id)
         if origin := request.headers.get("Origin", ""):
             if origin not in origins_of(store):

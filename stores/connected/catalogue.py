@@ -157,9 +157,7 @@ def _save(
 
 
 def _delete(rows: Any) -> None:
-    """Reviews of a product that is gone stay. What apps have on a page goes with it, also what is added to it at this moment, which the
-    lock waits for.
-    """
+    """Reviews of a product that is gone stay. Blocks of a page go with it, also one that is added at this moment: the lock waits for it."""
     if rows.model is Product:
         rows._raw_delete("default")  # noqa: SLF001
     else:

@@ -40,8 +40,8 @@ DARK = '<style nonce="bm9uY2U">body { background: oklch(0.2 0.02 250); color: #f
 
 
 @pytest.fixture
-def app_site(site: str, shop_site: AppSite) -> Iterator[AppSite]:
-    with AppSite(site, shop_site.url) as running:
+def app_site(site: str, stores: str, shop_site: AppSite) -> Iterator[AppSite]:
+    with AppSite(site, f"{stores} {shop_site.url}") as running:
         yield running
 
 

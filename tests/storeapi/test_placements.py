@@ -11,12 +11,12 @@ from django.utils import timezone
 from accounts.models import Business, ConnectedStore
 from accounts.services.shops import Connected
 from extensions.enums import ExtensionType
+from extensions.in_store.placements import PUBLIC_A_MINUTE
 from extensions.models import Definition, ExtensionState, LiveDefinition, Placement
 from extensions.services.extension_states import add_block, save_embed_settings, switch_extensions
 from installations.models import Installation
 from installations.services import pause, resume, uninstall
 from marketplace.models import App
-from storeapi.views.placements import A_MINUTE
 from stores.connected.stores import end_store, open_store
 from stores.models import SitePage
 from tests import factories
@@ -197,7 +197,7 @@ def test_pages_of_the_stores_own_origins_read_it(shown: Installation, origin: st
 def test_stores_without_pages_of_their_own_are_a_404(
     shown: Installation, shop: Client, connected: Connected
 ) -> None:
-    """As are unknown and malformed ids. Nobody learns which."""
+    """As are unknown and malformed ids. The answer is one for all."""
     own = factories.business(factories.merchant("mira@example.com"))
     hidden = open_store(
         system=connected.system, external_id="hidden", values={"name": "H", "currency": "USD"}
@@ -217,8 +217,8 @@ def test_stores_without_pages_of_their_own_are_a_404(
 def test_pages_are_counted_by_their_visitors_network_and_never_for_the_connection(
     shown: Installation, shop: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert A_MINUTE == 600
-    monkeypatch.setattr("storeapi.views.placements.A_MINUTE", 3)
+    assert PUBLIC_A_MINUTE == 600
+    monkeypatch.setattr("storeapi.views.placements.PUBLIC_A_MINUTE", 3)
     settings.STORE_API_RATE = 5
     left = [int(by_key(shop)["X-RateLimit-Remaining"]) for _ in range(2)]
     answers = [public(shown.business, origin=SHOP) for _ in range(4)]
