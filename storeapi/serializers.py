@@ -11,7 +11,17 @@ from accounts.services.businesses import SLUG
 from common import lengths
 from common.http.url_policy import MAX_URL_LENGTH, InvalidUrl, check_page_url, origin_of
 from common.money import CURRENCIES
-from common.rest.fields import ApiSerializer, Boolean, Choice, Identifier, Moment, StringList, Text
+from common.rest.fields import (
+    ApiSerializer,
+    Boolean,
+    Choice,
+    Identifier,
+    Integer,
+    Moment,
+    Object,
+    StringList,
+    Text,
+)
 from webhooks.enums import ErasureState
 
 MOST_ORIGINS: Final = 5
@@ -111,6 +121,53 @@ class WantedSerializer(ApiSerializer):
     )
     hookPoints = StringList("The hook points that running apps answer, by name.", ["order.validate"])
     placements = Boolean("Whether an app shows something on the store's pages.", False)
+
+
+class PlacedApp(ApiSerializer):
+    id = Text("The app.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a02")
+    slug = Text("Its slug.", "stars")
+    name = Text("Its name.", "Loyalty Stars")
+
+
+APP_SETTINGS: Final = {"title": "Five stars"}
+
+
+class ScriptSerializer(ApiSerializer):
+    src = Text("Its address.", "https://app.example.com/stars.js")
+    integrity = Text("The hash that its bytes must have. null: it isn't pinned.", "sha384-…", allow_null=True)
+    position = Choice(["head", "body_end"], "Where it goes.", "head")
+    app = PlacedApp()
+    settings = Object("The settings.", APP_SETTINGS)
+
+
+class WidgetSerializer(ApiSerializer):
+    id = Text("The `blockId` of its messages.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a31")
+    src = Text("The address of its frame.", "https://app.example.com/widget?businessId=…&locale=en")
+    position = Choice(["bottom_right", "bottom_left"], "Its corner.", "bottom_right")
+    settings = Object("The settings.", APP_SETTINGS)
+    app = PlacedApp()
+
+
+class BlockSerializer(ApiSerializer):
+    id = Text("The `blockId` of its messages.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a32")
+    src = Text("The address of its frame.", "https://app.example.com/block?businessId=…&locale=en")
+    settings = Object("The settings.", APP_SETTINGS)
+    maxHeight = Integer("The most that it may have, in pixels.", 400)
+    app = PlacedApp()
+
+
+class HostsSerializer(ApiSerializer):
+    scripts = StringList("For `script-src`.", ["https://app.example.com"])
+    frames = StringList("For `frame-src`.", ["https://app.example.com"])
+
+
+class PlacementsSerializer(ApiSerializer):
+    """What apps show on a page of a shop."""
+
+    scripts: Any = serializers.ListSerializer(child=ScriptSerializer(), help_text="On every page.")
+    widgets: Any = serializers.ListSerializer(child=WidgetSerializer(), help_text="On every page.")
+    blocks: Any = serializers.ListSerializer(child=BlockSerializer(), help_text="Of this page, in order.")
+    hosts = HostsSerializer(help_text="The origins that pages of the store may need for its apps.")
 
 
 ERASURE_STATES: Final = {

@@ -6,6 +6,7 @@ from common.web.methods import at_no_page
 from storeapi.views.base import UnknownPath
 from storeapi.views.clock import Advance
 from storeapi.views.customers import CustomerErasureDetail, CustomerErasureList
+from storeapi.views.placements import StorePlacements
 from storeapi.views.rows import (
     OrderRowDetail,
     PageRowDetail,
@@ -22,6 +23,7 @@ urlpatterns = [
     path("store-api/stores", StoreList.as_view(), name="stores"),
     path("store-api/stores/<str:store>", StoreDetail.as_view(), name="store"),
     path("store-api/stores/<str:store>/wanted", StoreWanted.as_view(), name="wanted"),
+    path("store-api/stores/<str:store>/placements", StorePlacements.as_view(), name="placements"),
     path("store-api/stores/<str:store>/products/<str:id>", ProductRowDetail.as_view(), name="product"),
     path("store-api/stores/<str:store>/orders/<str:id>", OrderRowDetail.as_view(), name="order"),
     path("store-api/stores/<str:store>/reviews/<str:id>", ReviewRowDetail.as_view(), name="review"),

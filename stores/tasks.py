@@ -9,7 +9,7 @@ from common.db.fields import decrypt
 from common.db.leases import alone
 from common.db.rows import for_each
 from stores import customers
-from stores.connected import mirror
+from stores.connected import framing, mirror
 from stores.models import Order, StoreTotals
 from stores.services import carts, customer_erasure, merchant_mails, order_mails, payments, totals
 from stores.services.catalogue import pictures
@@ -62,6 +62,13 @@ def remove_records_of_deleted_stores() -> None:
 @alone
 def remove_ended_stores() -> None:
     customer_erasure.remove_ended_stores()
+
+
+@shared_task
+@alone
+def look_at_pages() -> None:
+    """Servers that are slow or silent take one thread of one worker."""
+    framing.look_at_pages()
 
 
 @shared_task

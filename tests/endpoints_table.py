@@ -179,6 +179,7 @@ ENDPOINTS: Final = [
     Endpoint("PUT store-api/stores/<store>", SHOP, body=STORE),
     Endpoint("DELETE store-api/stores/<store>", SHOP, status=202),
     Endpoint("GET store-api/stores/<store>/wanted", SHOP),
+    Endpoint("GET store-api/stores/<store>/placements", SHOP),
     *(
         Endpoint(f"{method} store-api/stores/<store>/{resource}/<id>", SHOP, body=body)
         for resource, row in ROWS.items()

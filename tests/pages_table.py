@@ -68,6 +68,8 @@ ROWS: Final = [
     Page("inbox_receiver", NOBODY, ANYONE, NO_TOKEN),
     Page("oauth:token", NOBODY, ANYONE, NO_TOKEN),
     Page("oauth:revoke", NOBODY, ANYONE, NO_TOKEN),
+    Page("shops:placements", ANYONE, NOBODY, FETCHED, PUBLIC, NOT_SHOWN),
+    Page("shops:script", ANYONE, NOBODY, FETCHED, PUBLIC),
     Page("oauth:jwks", ANYONE, NOBODY, FETCHED, PUBLIC),
     Page("oauth:metadata", ANYONE, NOBODY, FETCHED, PUBLIC),
     Page("oauth:protected_resource", ANYONE, NOBODY, FETCHED, PUBLIC),

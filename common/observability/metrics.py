@@ -19,8 +19,8 @@ from common.observability.objectives import Objective
 
 # Every first part in config/urls.py but those of probes and crawlers.
 ROOTS: Final = frozenset(
-    "app-api webhooks store-api developer auth oauth .well-known portal merchant marketplace media static docs sdk licenses search theme "
-    "store admin accounts inbox".split()
+    "app-api webhooks store-api placements store.js developer auth oauth .well-known portal merchant marketplace media static docs sdk "
+    "licenses search theme store admin accounts inbox".split()
 )
 CHECKOUT: Final = ("storefront:checkout", "GET"), ("storefront:checkout", "POST"), ("appapi:orders", "POST")
 NOT_MEASURED: Final = ("appapi:unknown", "appapi:webhook-test")  # no route; waits for an app's server

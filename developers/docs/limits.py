@@ -25,6 +25,7 @@ from conformance.services import runs
 from developers import limits as developer_limits
 from extensions import json_documents, session_tokens
 from extensions.hooks import answers, breaker, ledger, simulator
+from extensions.in_store import placements
 from extensions.manifest import problems, values
 from extensions.schemas import references
 from installations import limits as api_limits
@@ -173,6 +174,7 @@ def _manifest() -> list[Limit]:
         Limit("Properties of a settings schema", str(references.MAX_PROPERTIES), "400"),
         Limit("Numbers in settings and manifests", "−(2^53−1) to 2^53−1", "400"),
         Limit("Session token of an admin page, a block or a widget", duration(session_tokens.LIFETIME), "your server must refuse it"),
+        Limit("Requests of a connected store's pages for what apps show there, for each address", f"{placements.PUBLIC_A_MINUTE} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
         Limit("Requests of a store's page for the session tokens of its blocks and widgets, for each session", f"{session_tokens.BLOCKS_A_MINUTE} in {rate_limits.WINDOW} seconds", "SERVICE_BLOCK_INIT without a token"),
     ]  # fmt: skip
 

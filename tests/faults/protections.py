@@ -471,12 +471,12 @@ PROTECTIONS: Final = {
         "    if here:\n        return work()\n    if not here.acquire(blocking=False):\n",
     ),
     "one request at a host": Change(
-        "extensions.script_content",
-        "            busy |= {look.host, look.source.app}\n",
+        "common.http.looks",
+        "            busy |= {look.host, look.source.owner}\n",
         "            pass\n",
     ),
     "silent hosts left alone": Change(
-        "extensions.script_content", "                silent.add(look.host)\n", "                pass\n"
+        "common.http.looks", "                silent.add(look.host)\n", "                pass\n"
     ),
     # Of the lives in tests/life from here on.
     "suspension of an app": Change(

@@ -112,6 +112,10 @@ def test_store_filled_by_curl_is_read_by_an_app(live_server: Any, receiver: Rece
     assert (found["missing"], found["outdated"], found["unknown"]) == (["oat"], [], [])
     assert terminal.next("/customers/erase")["erasureId"]
     assert terminal.next("/advance")["became"]["payments"] == 0
+    placed = terminal.next("/placements?page=about")
+    assert {name: list(part) for name, part in placed.items()} == {
+        "scripts": [], "widgets": [], "blocks": [], "hosts": ["scripts", "frames"],
+    }  # fmt: skip
     assert terminal.next("-X DELETE")["state"] == "ENDING"
     remove_ended_stores()
     assert not ConnectedStore.objects.exists()
