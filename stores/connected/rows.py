@@ -4,6 +4,7 @@ Fifty rows share a transaction and its statements, and each has a result of its 
 that changes of own stores send.
 """
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,9 +13,12 @@ from uuid import UUID
 
 from django.db import models, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import ConnectedStore
-from common.errors import Conflict, Unavailable
+from common.db.outages import is_outage
+from common.db.rows import without_text
+from common.errors import Conflict, NotFound, ServiceError, Unavailable
 from stores.connected.catalogue import write_pages, write_products
 from stores.connected.changes import RowChange, Totals
 from stores.connected.mirror import KnownRows, digest_of, locked, note_refused
@@ -23,6 +27,8 @@ from stores.connected.wanted import WantedRows
 from stores.enums import Resource
 from stores.models import MirroredRow, MirrorState
 from stores.services.totals import has_currency, move_totals
+
+log = logging.getLogger(__name__)
 
 AT_ONCE: Final = 50  # rows of one transaction: others of the store wait for it
 WRITERS: Final = {
@@ -65,7 +71,7 @@ class RowOutcome:
     result: Result | None = None
     row_id: UUID | None = None
     events: list[str] = field(default_factory=list)
-    error: Conflict | None = None
+    error: ServiceError | None = None
 
 
 def take(
@@ -79,7 +85,7 @@ def take(
     """Take rows, each for itself, in their order. With `quiet` nothing is published. Raises `NotFound` for a store that is ending."""
     outcomes: list[RowOutcome] = []
     for part in _parts(rows):
-        outcomes += _take(store, part, wanted, quiet, now or timezone.now())
+        outcomes += _take_apart(store, part, wanted, quiet, now or timezone.now())
     return outcomes
 
 
@@ -94,6 +100,34 @@ def _parts(rows: Sequence[PushedRow]) -> Iterator[Sequence[PushedRow]]:
         part[key] = row
     if part:
         yield list(part.values())
+
+
+def _take_apart(
+    store: ConnectedStore, rows: Sequence[PushedRow], wanted: WantedRows, quiet: bool, now: datetime
+) -> list[RowOutcome]:
+    """Where one of the rows can't be taken by a fault of ours, each is taken in a transaction of its own, so that the others stand."""
+    try:
+        return _take(store, rows, wanted, quiet, now)
+    except (NotFound, Unavailable):  # of the store
+        raise
+    except Exception as error:
+        if is_outage(error):
+            raise
+        if len(rows) > 1:
+            return [each for row in rows for each in _take_apart(store, [row], wanted, quiet, now)]
+        return [_failed(store, rows[0], error, now)]
+
+
+@transaction.atomic
+def _failed(store: ConnectedStore, row: PushedRow, error: Exception, now: datetime) -> RowOutcome:
+    log.error(
+        "%s while a row of %s was taken", type(error).__name__, row.resource, exc_info=without_text(error)
+    )
+    outcome = RowOutcome(
+        row=row, error=ServiceError(_("Something went wrong on our side. It has been recorded."))
+    )
+    _note(locked(store), [outcome], now)
+    return outcome
 
 
 @transaction.atomic

@@ -532,8 +532,8 @@ PROTECTIONS: Final = {
     ),
     "agreement before a taken-back version": Change(
         "installations.services.approval",
-        "            row.agreed_version_id = row.earlier_agreed_version_id or row.agreed_version_id\n",
-        "            pass\n",
+        'agreed = Case(returns, default="agreed_version")',
+        'agreed = Case(default="agreed_version")',
     ),
     "scopes that a taken-back version took": Change(
         "installations.services.approval", "if not regained:", "if True:"
