@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from accounts.enums import Role
 from accounts.models import Business, ConnectedStore, ShopSystem, User
-from accounts.services.businesses import RESERVED_SLUGS, WIRE_NAMES, insert_under_free_slug
 from accounts.services import shop_people
+from accounts.services.businesses import RESERVED_SLUGS, WIRE_NAMES, insert_under_free_slug
 from accounts.services.deletion import close_account
 from accounts.services.shops import has_controls
 from accounts.signals import business_created
