@@ -67,6 +67,11 @@ class Frame:
     asking: list[Asking]
     pages: list[AppPage]  # those of the app that was installed first on top
 
+    @property
+    def pages_alone(self) -> "Frame":
+        """For people who don't decide on apps."""
+        return Frame(0, [], self.pages)
+
 
 @dataclass(frozen=True, slots=True)
 class InstalledApp:

@@ -7,7 +7,10 @@ from django.conf import settings
 from rest_framework import serializers
 from rest_framework.fields import empty
 
+from accounts.enums import StoreRole
+from accounts.models import PERSON_ID
 from accounts.services.businesses import SLUG
+from accounts.sign_in import ways
 from common import lengths
 from common.http.url_policy import MAX_URL_LENGTH, InvalidUrl, check_page_url, origin_of
 from common.money import CURRENCIES
@@ -205,3 +208,32 @@ class ErasureSerializer(ApiSerializer):
     apps: Any = serializers.ListSerializer(
         child=AskedApp(), help_text="The apps that could read something of the customer."
     )
+
+
+class TicketPerson(ApiSerializer):
+    id = Text("The shop's own id of the person.", "kim", max_length=PERSON_ID, trim_whitespace=False)
+    name = Text("Their name, which the store's history of apps shows.", "Kim Lee", max_length=lengths.PERSON)
+    email = OrDefault(
+        "Where notices go. It is never compared with an account's.",
+        "kim@shop.example",
+        max_length=lengths.EMAIL,
+    )
+
+
+class TicketBody(ApiSerializer):
+    person = TicketPerson(help_text="Who is signed in. Their name and address are as in the newest ticket.")
+    role = Choice(StoreRole.values, "What the person may do in the store, from now on.", "OWNER")
+    next = Text(
+        "Where the browser goes: a path that begins with `/merchant/`, `/marketplace/` or `/oauth/authorize?`. Without it, the store's apps; "
+        "for ORDERS, the notices.",
+        "/merchant/apps/",
+        required=False,
+        allow_null=True,
+        trim_whitespace=False,
+        max_length=ways.LONGEST,
+    )
+
+
+class TicketSerializer(ApiSerializer):
+    url = Text("Signs the person in, once.", "https://platform.example/accounts/tickets/p2Zc…/")
+    expiresAt = Moment("Until when it does so.", "2026-11-20T15:05:05.123Z")

@@ -6,6 +6,7 @@ from common.web.methods import at_no_page
 from storeapi.views.base import UnknownPath
 from storeapi.views.clock import Advance
 from storeapi.views.customers import CustomerErasureDetail, CustomerErasureList
+from storeapi.views.people import PersonDetail, TicketList
 from storeapi.views.placements import StorePlacements
 from storeapi.views.rows import (
     OrderRowDetail,
@@ -39,5 +40,7 @@ urlpatterns = [
         name="erasure",
     ),
     path("store-api/stores/<str:store>/advance", Advance.as_view(), name="advance"),
+    path("store-api/stores/<str:store>/tickets", TicketList.as_view(), name="tickets"),
+    path("store-api/stores/<str:store>/people/<path:person>", PersonDetail.as_view(), name="person"),
     re_path(r"^store-api(?:/|$)", at_no_page(UnknownPath.as_view()), name="unknown"),
 ]

@@ -71,6 +71,11 @@ ROWS: Final[dict[str, dict[str, Any]]] = {
     "reviews": {"productId": "p-1", "rating": 5},
     "pages": {"slug": "about", "title": "About us", "url": "https://shop.example/about"},
 }
+TICKET: Final[dict[str, Any]] = {
+    "person": {"id": "p-1", "name": "Kim Lee", "email": "kim@shop.example"},
+    "role": "OWNER",
+    "next": "/merchant/apps/",
+}
 ROW: Final = {"resource": "products", "id": "p-1", "version": 7, "data": ROWS["products"]}
 _URL = "https://app.example.com/"
 MANIFEST: Final[dict[str, Any]] = {
@@ -191,6 +196,8 @@ ENDPOINTS: Final = [
         "POST store-api/stores/<store>/customers/erase", SHOP, status=202, body={"email": "kim@example.com"}
     ),
     Endpoint("GET store-api/stores/<store>/erasures/<erasure_id>", SHOP),
+    Endpoint("POST store-api/stores/<store>/tickets", SHOP, status=201, body=TICKET, takes_key=False),
+    Endpoint("DELETE store-api/stores/<store>/people/<person>", SHOP, status=204),
     Endpoint("POST store-api/stores/<store>/advance", SHOP, body={"seconds": 60}),
     Endpoint(
         "POST store-api/stores/<store>/snapshot", SHOP, body={"resource": "products", "rows": [["p-1", 7]]}

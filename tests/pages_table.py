@@ -89,6 +89,7 @@ ROWS: Final = [
     Page("accounts:sessions", PERSON, PERSON),
     Page("accounts:end_sessions", NOBODY, PERSON),
     Page("accounts:times", NOBODY, PERSON),
+    Page("accounts:ticket", ANYONE, ANYONE, NOT_SHOWN, BY_KEY, PRESS),
     Page("accounts:send_confirmation_again", NOBODY, PERSON),
     Page("account_signup", ANYONE, ANYONE),
     Page("account_login", ANYONE, ANYONE),
@@ -294,6 +295,7 @@ ROWS: Final = [
     Page("merchants:store_picture", ANYONE, NOBODY, FETCHED, PUBLIC),
     Page("merchants:store_thumbnail", ANYONE, NOBODY, FETCHED, PUBLIC),
     Page("merchants:authorize", PERSON, PERSON, PRESS),
+    Page("merchants:continue", ANYONE, NOBODY, FETCHED, NOT_SHOWN, CONNECTED),
     Page("merchants:kept_request", ANYONE, NOBODY, FETCHED, NOT_SHOWN),
     # Stores' own hosts
     Page("storefront:home", ANYONE, NOBODY, PUBLIC),

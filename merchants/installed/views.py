@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.html import escape
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.access import is_own_sandbox
 from accounts.enums import StoreRole
 from activity.use import last_uses, unused_since
 from common import lengths
@@ -39,7 +40,15 @@ from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from installations.queries import granted_by, history_of, installations_of
 from marketplace.scopes import SCOPES, Scope
-from merchants.access import MerchantRequest, active_page, app_page, installation_page, merchant_page
+from merchants.access import (
+    MerchantRequest,
+    active_page,
+    active_page_of_app,
+    app_page,
+    installation_page,
+    merchant_page,
+    own_page_of_app,
+)
 from merchants.consent.page import question_of
 from merchants.frame import InstalledApp
 from merchants.installed.activity import AtCheckout, activity_of, at_checkout
@@ -277,7 +286,7 @@ def receipt(request: MerchantRequest, installation: Installation) -> HttpRespons
 
 
 @require_safe
-@app_page
+@own_page_of_app
 def admin_page(request: MerchantRequest, app: InstalledApp, page_id: str) -> HttpResponse:
     """An app's admin page in its frame. A page that the store doesn't run is a 404.
 
@@ -303,7 +312,7 @@ def admin_page(request: MerchantRequest, app: InstalledApp, page_id: str) -> Htt
 
 
 @require_safe
-@active_page
+@active_page_of_app
 def new_session_token(request: MerchantRequest, installation: Installation) -> JsonResponse:
     """A new token for a frame that loads again, because the page's token is valid for one minute.
 
@@ -326,5 +335,6 @@ def _init(request: MerchantRequest, installation: Installation) -> dict[str, Any
 
 
 def _session_token(request: MerchantRequest, installation: Installation) -> str:
-    role = None if request.business.is_sandbox else StoreRole(request.business.store_role)
+    is_own = is_own_sandbox(request.business, request.user)
+    role = None if is_own else StoreRole(request.business.store_role)
     return session_token(installation=installation, user=request.user, staff_role=role)

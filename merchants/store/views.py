@@ -18,7 +18,13 @@ from accounts.forms import NoticesForm
 from accounts.models import User
 from accounts.services import create_business
 from accounts.services.businesses import BusinessChanges
-from accounts.services.outbox import OF_ORDERS, choose_frequencies, choose_mails, frequency_of
+from accounts.services.outbox import (
+    OF_ORDERS,
+    choose_frequencies,
+    choose_mails,
+    frequency_of,
+    mail_address_of,
+)
 from common.errors import ServiceError
 from common.web.csv_files import CsvLines
 from common.web.forms.kept import typed
@@ -205,6 +211,7 @@ def notices(request: access.MerchantRequest) -> HttpResponse:
         "form": form,
         "concerns": concerns_of(request.apps),
         "news": recent_news(request.business) if request.manages else (),
+        "mails_to": mail_address_of(request.user),
     }
     return form_page(request, "merchants/store/notices.html", context)
 

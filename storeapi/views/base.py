@@ -56,8 +56,8 @@ def checked_id(text: str, field: str = "id") -> str:
 class StoreApiView(KeyedView):
     """An endpoint that needs a key of a shop system. Errors come in the order of `AppApiView`: 429, 401, then those of body and query."""
 
+    rate: ClassVar[ApiRate] = RATE  # what a call with a good key counts for
     requests_a_minute = 6_000  # for the OpenAPI document; `STORE_API_RATE` says how many
-    rate: ClassVar[ApiRate] = RATE
     authentication_classes = [KeyAuthentication]
     permission_classes = []
     parser_classes = [PackedJsonParser]

@@ -9,20 +9,22 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Business, ConnectedStore, ShopKey
+from accounts.models import Business, ConnectedStore, ShopKey, ShopPerson, Staff
 from accounts.services import shops
 from common.web import limits
 from stores.connected.stores import disconnect
 from stores.models import MirroredRow, MirrorState, Order, Product, Review, SitePage
 from tests import factories
 from tests.clients import shop_client
-from tests.endpoints_table import OF_SHOPS, ROWS, STORE, Endpoint
+from tests.endpoints_table import OF_SHOPS, ROWS, STORE, TICKET, Endpoint
 from tests.state import rows_of
 
 pytestmark = pytest.mark.django_db
 
 STORES = "/store-api/stores"
-KEPT = (ConnectedStore, Business, Product, Order, Review, SitePage, MirroredRow, MirrorState)
+KEPT = (
+    ConnectedStore, Business, ShopPerson, Staff, Product, Order, Review, SitePage, MirroredRow, MirrorState,
+)  # fmt: skip
 OPENS = "PUT store-api/stores/<store>"
 
 
@@ -47,7 +49,7 @@ class World:
 
 
 def _business(row: dict[str, Any]) -> Any:
-    return row.get("business_id") or row["id"]
+    return row.get("business_id") or row.get("store_id") or row["id"]
 
 
 @pytest.fixture
@@ -65,6 +67,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
             )
             for resource, row in ROWS.items():
                 put(shop, f"{STORES}/{store}/{resource}/p-1", row | {"version": 3}, 200)
+            assert shop.post(f"{STORES}/{store}/tickets", TICKET, "application/json").status_code == 201
     path = f"{STORES}/main/customers/erase"
     erased = shop_client(found.contoso).post(path, {"email": "kim@example.com"}, "application/json")
     found.erasure = erased.json()["erasureId"]
@@ -77,7 +80,7 @@ def put(shop: Client, path: str, body: Any, status: int) -> None:
 
 
 def call(world: World, shop: Client, endpoint: Endpoint, store: str) -> Any:
-    path = endpoint.path({"store": store, "id": "p-1", "erasure_id": world.erasure})
+    path = endpoint.path({"store": store, "id": "p-1", "person": "p-1", "erasure_id": world.erasure})
     query = "?version=9" if endpoint.method == "DELETE" and "id" in endpoint.parameters else ""
     return shop.generic(
         endpoint.method,
