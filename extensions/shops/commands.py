@@ -139,7 +139,7 @@ def _ask(command: Command, may_be: MayBe) -> Order:
     forbid_transaction()
     body, who = command.body, (command.store.pk, command.installation.app_id, command.store.system_id)
     try:
-        strangers.require_time(*who, about=ABOUT)
+        strangers.require_time(*who, about=ABOUT, is_tried=False)
     except strangers.NoPlace:
         ledger.begin(command, body, timezone.now(), CommandOutcome.NO_PLACE)
         raise
