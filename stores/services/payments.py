@@ -32,8 +32,8 @@ MAKING = timedelta(seconds=60)
 EXPIRY_BATCH = 500
 
 
-# Those that an app of the store makes. One that came with a mirrored order has no provider: the shop says what becomes of it.
-MADE_HERE: Final = ~Q(provider="")
+# Those of a mirrored order follow its row, or the `ShopPayment` that they are copies of (`stores.connected.payments`).
+OWN: Final = ~Q(provider="") & Q(order__external_id=None)
 
 BUSY: Final = gettext_lazy("This payment method is busy at the moment. Try again in a few seconds.")
 
@@ -60,17 +60,17 @@ def chosen_method(
     return method
 
 
-def require_time_for_payment(business: Business, method: PaymentMethod) -> None:
+def require_time_for_payment(business: Business, provider: str, *, is_tried: bool = True) -> None:
     """Before an order is saved: make sure that its payment can be waited for. Raises `Unavailable`.
 
     An app whose last payment was quick needs none of the places for those who wait (`common.strangers`). One that was
-    slow gets its place now, and an unknown one is asked while there are places.
+    slow gets its place now, and an unknown one is asked while there are places; without `is_tried` it gets its place now, too.
     """
-    who, about = (business.pk, method.provider), HookPoint.CREATE_PAYMENT
-    took = strangers.last_wait(method.provider, about=about)
-    if took is None and strangers.has_room(*who):
+    who, about = (business.pk, provider), HookPoint.CREATE_PAYMENT
+    took = strangers.last_wait(provider, about=about)
+    if took is None and is_tried and strangers.has_room(*who):
         return
-    if took is not None and 2 * took < strangers.free_time(method.provider, about=about):
+    if took is not None and 2 * took < strangers.free_time(provider, about=about):
         return
     try:
         strangers.require(*who)
@@ -162,7 +162,7 @@ def choose_again(
     forbid_transaction()
     method = chosen_method(order.business, payment_method, offered)
     if method:
-        require_time_for_payment(order.business, method)
+        require_time_for_payment(order.business, method.provider)
     order = _reopen(order=order, method=method, method_id=payment_method, now=now or timezone.now())
     return make_payment(order=order, now=now) if method else order
 
@@ -212,7 +212,7 @@ def expire_payments(*, now: datetime | None = None) -> int:
     One that can't be expired because a receiver fails does not stop the others.
     """
     now = now or timezone.now()
-    due = Payment.objects.filter(MADE_HERE, status=PaymentStatus.PENDING, expires_at__lte=now)
+    due = Payment.objects.filter(OWN, status=PaymentStatus.PENDING, expires_at__lte=now)
     rows = due.select_related("order").order_by("expires_at")[:EXPIRY_BATCH]
     return for_each(
         rows, lambda payment: expire_payment(order=payment.order, now=now), task="expire_payments"
@@ -221,7 +221,7 @@ def expire_payments(*, now: datetime | None = None) -> int:
 
 def bring_forward(*, business: Business, by: timedelta, now: datetime) -> list[Order]:
     """Of a test store: let payments expire earlier by so much. Returns the orders whose payments are overdue now."""
-    waiting = Payment.objects.filter(MADE_HERE, order__business=business, status=PaymentStatus.PENDING)
+    waiting = Payment.objects.filter(OWN, order__business=business, status=PaymentStatus.PENDING)
     waiting.update(expires_at=F("expires_at") - by)
     return [payment.order for payment in waiting.filter(expires_at__lte=now).select_related("order")]
 
