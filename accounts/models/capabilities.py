@@ -25,6 +25,7 @@ class Capabilities:
     storefront: bool
     # What apps write
     app_orders: bool
+    checkout: bool  # it asks apps about an order; elsewhere quotes and payments come before the order
     # What is set off by its records
     buyers_mails: bool
     merchants_news: bool  # of orders, stock and reviews
