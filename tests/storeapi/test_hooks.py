@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import ConnectedStore
+from accounts.models import ConnectedStore, User
 from common import strangers
 from common.web import limits
 from extensions.models import ExtensionState, HookPreference
@@ -15,6 +15,7 @@ from installations.services.lifecycle import pause, uninstall
 from stores.models import MirroredRow, Quote, ShopPayment
 from tests import factories
 from tests.hooking import Hooking, says
+from tests.pages import main_words_of, signed_in
 from tests.storeapi.checkouts import (
     DATA,
     DISCOUNTS,
@@ -186,6 +187,19 @@ def test_without_a_place_hooks_are_skipped_and_the_log_says_so(
     assert found["answer"] == {"valid": True, "reason": None, "allHeard": False}
     assert [each["outcome"] for each in found["parts"]] == ["SKIPPED"]
     assert f"1 hooks of {VALIDATE} were skipped for want of places in store {store.pk}" in caplog.text
+
+
+@pytest.mark.usefixtures("_two_places")
+def test_operator_reads_how_many_were_skipped(shop: Client, store: ConnectedStore, hooking: Hooking) -> None:
+    app = hooking(VALIDATE, says({"valid": True}, delay=5.0), business=store.business)
+    asked(shop, VALIDATE, budget=100)
+    operator = signed_in(User.objects.create_superuser("olga@example.com", factories.PASSWORD))
+    path = f"/admin/accounts/shopsystem/{store.system_id}/change/"
+    assert "Hooks skipped" not in main_words_of(operator.get(path))
+    with places_taken():
+        asked(shop, VALIDATE)
+    assert len(app.calls) == 2
+    assert "Hooks skipped 1 in the last 24 hours" in main_words_of(operator.get(path))
 
 
 @pytest.mark.usefixtures("_two_places")
