@@ -6,6 +6,7 @@ from common.web.methods import at_no_page
 from storeapi.views.base import UnknownPath
 from storeapi.views.clock import Advance
 from storeapi.views.customers import CustomerErasureDetail, CustomerErasureList
+from storeapi.views.hooks import HookCallList, PaymentDetail
 from storeapi.views.rows import (
     OrderRowDetail,
     PageRowDetail,
@@ -36,6 +37,8 @@ urlpatterns = [
         CustomerErasureDetail.as_view(),
         name="erasure",
     ),
+    path("store-api/stores/<str:store>/hooks/<str:point>", HookCallList.as_view(), name="hook"),
+    path("store-api/stores/<str:store>/payments/<str:order_id>", PaymentDetail.as_view(), name="payment"),
     path("store-api/stores/<str:store>/advance", Advance.as_view(), name="advance"),
     re_path(r"^store-api(?:/|$)", at_no_page(UnknownPath.as_view()), name="unknown"),
 ]

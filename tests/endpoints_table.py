@@ -71,6 +71,15 @@ ROWS: Final[dict[str, dict[str, Any]]] = {
     "reviews": {"productId": "p-1", "rating": 5},
     "pages": {"slug": "about", "title": "About us", "url": "https://shop.example/about"},
 }
+ASKED: Final[dict[str, Any]] = {
+    "data": {
+        "items": [{"productId": "p-1", "quantity": 2}],
+        "subtotal": 900,
+        "deliveryMethod": "DELIVERY",
+    },
+    "budgetMs": 2000,
+    "quote": "0b32d1c7-a407-4cc3-9d6f-0d2f4c1f8a30",
+}
 ROW: Final = {"resource": "products", "id": "p-1", "version": 7, "data": ROWS["products"]}
 _URL = "https://app.example.com/"
 MANIFEST: Final[dict[str, Any]] = {
@@ -190,6 +199,8 @@ ENDPOINTS: Final = [
         "POST store-api/stores/<store>/customers/erase", SHOP, status=202, body={"email": "kim@example.com"}
     ),
     Endpoint("GET store-api/stores/<store>/erasures/<erasure_id>", SHOP),
+    Endpoint("POST store-api/stores/<store>/hooks/<point>", SHOP, body=ASKED),
+    Endpoint("GET store-api/stores/<store>/payments/<order_id>", SHOP),
     Endpoint("POST store-api/stores/<store>/advance", SHOP, body={"seconds": 60}),
     Endpoint(
         "POST store-api/stores/<store>/snapshot", SHOP, body={"resource": "products", "rows": [["p-1", 7]]}

@@ -193,12 +193,10 @@ def _row_of(command: Command, exchange: Exchange) -> PushedRow:
         raise BadAnswer(CallOutcome.UNEXPECTED, "order.id: Must be the shop's id of the order.")
     fields = {name: value for name, value in order.items() if name != "id"}
     try:
-        row, _quote = read_row(Resource.ORDERS, external_id, fields, command.store.business.currency)
+        return read_row(Resource.ORDERS, external_id, fields, command.store.business.currency)
     except ValidationError as error:
-        raise BadAnswer(
-            CallOutcome.UNEXPECTED, f"order: {summary(list(field_errors(error.detail)))}"
-        ) from None
-    return row
+        problem = summary(list(field_errors(error.detail)))
+    raise BadAnswer(CallOutcome.UNEXPECTED, f"order: {problem}")
 
 
 def _refuse(status: int | None, message: str) -> NoReturn:
