@@ -5,7 +5,7 @@ brought one. Events, hook calls and commands have no index on the request id, wh
 was, and what a request causes is written within `WITHIN`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
@@ -20,6 +20,7 @@ from activity.models import ApiCall
 from common.ids import first_id_at, moment_of
 from extensions.models import HookCall, ShopCommand
 from marketplace.models import App
+from stores.models import OrderHookPart
 from webhooks.models import Attempt, Delivery, Event
 
 WITHIN: Final = timedelta(minutes=2)  # a request takes at most half of it
@@ -43,6 +44,7 @@ class ThreadEntry:
     at: datetime
     row: Any
     store: Business | None
+    part: OrderHookPart | None = None  # of a hook call, in an order that has no page here
     request_id: UUID | None = None  # of a request that is not the developer's to see
 
 
@@ -84,7 +86,7 @@ def _read(developer: User, trace_id: UUID, named: UUID) -> Thread:
     commands = _commands(developer, requests)
     steps = [
         *(ThreadEntry(StepKind.API, call.at, call, call.installation.business) for call in found),
-        *(ThreadEntry(StepKind.HOOK, call.called_at, call, call.installation.business) for call in hooks),
+        *_asked(hooks),
         *(ThreadEntry(StepKind.COMMAND, each.sent_at, each, each.installation.business) for each in commands),
         *(ThreadEntry(StepKind.EVENT, event.occurred_at, event, event.business) for event in shown),
         *_sent(deliveries),
@@ -181,6 +183,26 @@ def _hook_calls(developer: User, requests: set[UUID]) -> list[HookCall]:
     return list(around.defer("answer_excerpt", "installation__webhook_secret").order_by("called_at")[:MOST])
 
 
+def _asked(calls: Sequence[HookCall]) -> list[ThreadEntry]:
+    """With the app's part in the order of a shop that brought a quote of it."""
+    parts = OrderHookPart.objects.filter(
+        order__in={call.order_id for call in calls if call.order_id}, order__external_id__isnull=False
+    )
+    found: dict[tuple[UUID | None, str, str], OrderHookPart] = {
+        (part.order_id, part.point, part.provider): part for part in parts.select_related("order__business")
+    }
+    return [
+        ThreadEntry(
+            StepKind.HOOK,
+            call.called_at,
+            call,
+            call.installation.business,
+            found.get((call.order_id, call.hook_point, str(call.installation.app_id))),
+        )
+        for call in calls
+    ]
+
+
 def _unseen(
     calls: Iterable[ApiCall], events: Iterable[Event], hooks: Iterable[HookCall]
 ) -> list[ThreadEntry]:
@@ -189,7 +211,7 @@ def _unseen(
     stores = {event.request_id: event.business for event in events if event.request_id}
     stores |= {call.request_id: call.installation.business for call in hooks if call.request_id}
     return [
-        ThreadEntry(StepKind.REQUEST, moment_of(request_id), None, store, request_id)
+        ThreadEntry(StepKind.REQUEST, moment_of(request_id), None, store, request_id=request_id)
         for request_id, store in stores.items()
         if request_id not in own
     ]

@@ -6,6 +6,7 @@ from common.web.methods import at_no_page
 from storeapi.views.base import UnknownPath
 from storeapi.views.clock import Advance
 from storeapi.views.customers import CustomerErasureDetail, CustomerErasureList
+from storeapi.views.hooks import HookCallList, PaymentDetail
 from storeapi.views.people import PersonDetail, TicketList
 from storeapi.views.placements import StorePlacements
 from storeapi.views.rows import (
@@ -39,6 +40,8 @@ urlpatterns = [
         CustomerErasureDetail.as_view(),
         name="erasure",
     ),
+    path("store-api/stores/<str:store>/hooks/<str:point>", HookCallList.as_view(), name="hook"),
+    path("store-api/stores/<str:store>/payments/<str:order_id>", PaymentDetail.as_view(), name="payment"),
     path("store-api/stores/<str:store>/advance", Advance.as_view(), name="advance"),
     path("store-api/stores/<str:store>/tickets", TicketList.as_view(), name="tickets"),
     path("store-api/stores/<str:store>/people/<path:person>", PersonDetail.as_view(), name="person"),

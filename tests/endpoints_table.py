@@ -76,6 +76,15 @@ TICKET: Final[dict[str, Any]] = {
     "role": "OWNER",
     "next": "/merchant/apps/",
 }
+ASKED: Final[dict[str, Any]] = {
+    "data": {
+        "items": [{"productId": "p-1", "quantity": 2}],
+        "subtotal": 900,
+        "deliveryMethod": "DELIVERY",
+    },
+    "budgetMs": 2000,
+    "quote": "0b32d1c7-a407-4cc3-9d6f-0d2f4c1f8a30",
+}
 ROW: Final = {"resource": "products", "id": "p-1", "version": 7, "data": ROWS["products"]}
 _URL = "https://app.example.com/"
 MANIFEST: Final[dict[str, Any]] = {
@@ -198,6 +207,8 @@ ENDPOINTS: Final = [
     Endpoint("GET store-api/stores/<store>/erasures/<erasure_id>", SHOP),
     Endpoint("POST store-api/stores/<store>/tickets", SHOP, status=201, body=TICKET, takes_key=False),
     Endpoint("DELETE store-api/stores/<store>/people/<person>", SHOP, status=204),
+    Endpoint("POST store-api/stores/<store>/hooks/<point>", SHOP, body=ASKED),
+    Endpoint("GET store-api/stores/<store>/payments/<order_id>", SHOP),
     Endpoint("POST store-api/stores/<store>/advance", SHOP, body={"seconds": 60}),
     Endpoint(
         "POST store-api/stores/<store>/snapshot", SHOP, body={"resource": "products", "rows": [["p-1", 7]]}

@@ -29,6 +29,7 @@ class Capabilities:
     # What apps write, and the checkout
     app_orders: bool  # here; without it the shop is asked by a command
     own_payment_methods: bool  # cash and card, beside those of apps
+    checkout: bool  # it asks apps about an order; elsewhere quotes and payments come before the order
     # What is set off by its records
     buyers_mails: bool
     merchants_news: bool  # of orders, stock and reviews

@@ -21,6 +21,7 @@ from extensions.shops import writing
 from installations.limits import ORDERS_A_PAGE
 from installations.models import Installation
 from stores import enums, queries, serializers
+from stores.connected.payments import Settled, settle
 from stores.hookpoints import ask_payment_methods
 from stores.models import Order
 from stores.records import OrderRecord
@@ -156,7 +157,10 @@ class OrderPayment(OrderView):
         "settlePayment",
         request=PaymentBody,
         responses={
-            200: serializers.OrderSerializer,
+            200: OpenApiResponse(
+                serializers.OrderSerializer,
+                "The order. Of a connected store whose order isn't there yet `{orderId, payment}`.",
+            ),
             403: problem("The token lacks the scope `write_orders`; or the payment is not this app's."),
             409: problem("The payment has ended with another result."),
         },
@@ -166,13 +170,13 @@ class OrderPayment(OrderView):
 
         Only the app whose `checkout.create_payment` created the payment may. The result is final.
         """
-        body = self.read(PaymentBody)
+        result = self.read(PaymentBody) | {"provider": str(self.installation.app_id)}
+        if not self.business.capabilities.checkout:
+            settled = settle(business=self.business, order_id=parse_id(order_id), **result)
+            if settled:
+                return _settled(settled)
         payment = settle_payment(
-            order=queries.order_by_id(self.business, order_id),
-            provider=str(self.installation.app_id),
-            status=body["status"],
-            reference=body["reference"],
-            by=_actor(self.installation),
+            order=queries.order_by_id(self.business, order_id), by=_actor(self.installation), **result
         )
         return _answer(payment.order)
 
@@ -214,6 +218,14 @@ def _product_id(text: str) -> UUID:
     if product_id is None:
         raise NotInBody(f"Product {text} not found")
     return product_id
+
+
+def _settled(settled: Settled) -> Response:
+    """The order, if its row is there."""
+    if settled.order:
+        return _answer(settled.order)
+    payment = settled.payment
+    return Response({"orderId": str(payment.order_id), "payment": serializers.payment_payload(payment)})
 
 
 def _answer(order: Order, status: int = 200) -> Response:

@@ -139,7 +139,7 @@ def _ask(command: Command, may_be: MayBe) -> Order:
     forbid_transaction()
     body, who = command.body, (command.store.pk, command.installation.app_id, command.store.system_id)
     try:
-        strangers.require_time(*who, about=ABOUT)
+        strangers.require_time(*who, about=ABOUT, is_tried=False)
     except strangers.NoPlace:
         ledger.begin(command, body, timezone.now(), CommandOutcome.NO_PLACE)
         raise
@@ -193,12 +193,10 @@ def _row_of(command: Command, exchange: Exchange) -> PushedRow:
         raise BadAnswer(CallOutcome.UNEXPECTED, "order.id: Must be the shop's id of the order.")
     fields = {name: value for name, value in order.items() if name != "id"}
     try:
-        row, _quote = read_row(Resource.ORDERS, external_id, fields, command.store.business.currency)
+        return read_row(Resource.ORDERS, external_id, fields, command.store.business.currency)
     except ValidationError as error:
-        raise BadAnswer(
-            CallOutcome.UNEXPECTED, f"order: {summary(list(field_errors(error.detail)))}"
-        ) from None
-    return row
+        problem = summary(list(field_errors(error.detail)))
+    raise BadAnswer(CallOutcome.UNEXPECTED, f"order: {problem}")
 
 
 def _refuse(status: int | None, message: str) -> NoReturn:

@@ -50,8 +50,8 @@ from merchants.access import (
     own_page_of_app,
 )
 from merchants.consent.page import question_of
-from merchants.frame import InstalledApp
-from merchants.installed.activity import AtCheckout, activity_of, at_checkout
+from merchants.frame import InstalledApp, checkout_concerns
+from merchants.installed.activity import AtCheckout, activity_of, at_checkout, parts_in_orders
 from merchants.templatetags.installed_apps import app_rows
 from webhooks.queries import erasure_story
 
@@ -69,6 +69,7 @@ def installed(request: MerchantRequest) -> HttpResponse:
     asking = [each for each in request.apps if each.status.asks]
     context = {
         "apps": app_rows(request.apps),
+        "concerns": checkout_concerns(request.business),
         "questions": [question_of(each, granted_by(each.installation), with_use=True) for each in asking],
         "past": past[wanted.window],
         "past_total": past.count(),
@@ -109,9 +110,14 @@ def installation(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
 @require_safe
 @app_page
 def activity(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
-    """The installation's history, newest first."""
+    """The installation's history, newest first, and its part in orders that no other page here shows."""
     history = history_of(app.installation).reverse()
-    context = {"app": app, "installation": app.installation, "history": history}
+    context = {
+        "app": app,
+        "installation": app.installation,
+        "history": history,
+        "parts": parts_in_orders(app.installation),
+    }
     return render(request, "merchants/installed/activity.html", context)
 
 

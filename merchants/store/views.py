@@ -34,7 +34,7 @@ from common.web.requests import is_own_page
 from extensions.in_store.embeds_and_blocks import embeds_among
 from extensions.in_store.script_inventory import Inventory, InventoryEntry, inventory_of
 from merchants import access
-from merchants.frame import concerns_of, recent_news
+from merchants.frame import checkout_concerns, concerns_of, recent_news
 from merchants.store import overview
 from merchants.store.forms import BusinessForm, StoreForm
 from merchants.store.overview import RANGES, sales_of
@@ -209,7 +209,7 @@ def notices(request: access.MerchantRequest) -> HttpResponse:
         return response
     context = {
         "form": form,
-        "concerns": concerns_of(request.apps),
+        "concerns": [*concerns_of(request.apps), *checkout_concerns(request.business)],
         "news": recent_news(request.business) if request.manages else (),
         "mails_to": mail_address_of(request.user),
     }

@@ -29,8 +29,8 @@ from stores.models import MirroredRow
 LONGEST_ECHO: Final = 100  # characters of what a refused row called itself
 
 
-def _payload(outcome: RowOutcome, quote: str) -> dict[str, Any]:
-    """Of one without an error. `quote` is the one that came with it."""
+def _payload(outcome: RowOutcome) -> dict[str, Any]:
+    """Of one without an error."""
     assert outcome.result
     found: dict[str, Any] = {
         "resource": outcome.row.resource.value,
@@ -39,7 +39,7 @@ def _payload(outcome: RowOutcome, quote: str) -> dict[str, Any]:
         "result": outcome.result.value,
         "events": outcome.events,
     }
-    return found | {"quote": "ignored"} if quote else found
+    return found | {"quote": outcome.quote.value} if outcome.quote else found
 
 
 class RowView(StoreView):
@@ -75,19 +75,19 @@ class RowView(StoreView):
     def put_row(self, request: Request) -> Response:
         store = self.store
         try:
-            row, quote = bodies.read_row(
+            row = bodies.read_row(
                 self.resource, self.kwargs["id"], dict(request.data), store.business.currency
             )
         except ValidationError as error:
             _refuse(store, [_refusal(self.resource, self.kwargs["id"], error)])
             raise
-        return self._taken(row, quote)
+        return self._taken(row)
 
-    def _taken(self, row: PushedRow, quote: str = "") -> Response:
+    def _taken(self, row: PushedRow) -> Response:
         (outcome,) = take(store=self.store, rows=[row], wanted=wanted_of(self.business))
         if outcome.error:
             raise outcome.error
-        return Response(_payload(outcome, quote))
+        return Response(_payload(outcome))
 
     def delete_row(self) -> Response:
         query = self.query()
@@ -180,18 +180,18 @@ class RowBatch(StoreView):
         self.count_more((len(batch["rows"]) - 1) // AT_ONCE)
         store = self.store
         read = [_batched(each, store.business.currency) for each in batch["rows"]]
-        good = [row for row, _, _ in read if row]
+        good = [row for row, _ in read if row]
         taken = iter(take(store=store, rows=good, wanted=wanted_of(store.business), quiet=batch["quiet"]))
-        results = [_result(next(taken), quote) if row else refused for row, quote, refused in read]
-        _refuse(store, [_named(each) for _, _, each in read if each])
+        results = [_result(next(taken)) if row else refused for row, refused in read]
+        _refuse(store, [_named(each) for _, each in read if each])
         return Response({"results": results})
 
 
-Read = tuple[PushedRow | None, str, dict[str, Any]]
+Read = tuple[PushedRow | None, dict[str, Any]]
 
 
 def _batched(given: Any, currency: str) -> Read:
-    """The row with its quote, or what is answered for one that is refused."""
+    """The row, or what is answered for one that is refused."""
     try:
         envelope = pushes.BatchedRow().run_validation(given)
         resource = Resource(envelope["resource"])
@@ -199,7 +199,7 @@ def _batched(given: Any, currency: str) -> Read:
             raise MethodNotAllowed("DELETE", detail="Orders can't be deleted.")
         values = None if envelope["deleted"] else bodies.values_of(resource, envelope["data"], currency)
     except (ValidationError, MethodNotAllowed) as error:
-        return None, "", _refused(given, error)
+        return None, _refused(given, error)
     quote = values.pop("quote", "") if values else ""
     row = PushedRow(
         resource=resource,
@@ -207,16 +207,17 @@ def _batched(given: Any, currency: str) -> Read:
         version=envelope["version"],
         values=values,
         is_forced=envelope["force"],
+        quote=quote,
     )
-    return row, quote, {}
+    return row, {}
 
 
-def _result(outcome: RowOutcome, quote: str) -> dict[str, Any]:
+def _result(outcome: RowOutcome) -> dict[str, Any]:
     if outcome.error:
         return _refused(
             {"resource": outcome.row.resource.value, "id": outcome.row.external_id}, outcome.error
         )
-    return _payload(outcome, quote)
+    return _payload(outcome)
 
 
 def _refused(given: Any, error: Exception) -> dict[str, Any]:

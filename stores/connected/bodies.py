@@ -296,10 +296,8 @@ def _reader(of: type[WholeBody], currency: str) -> WholeBody:
     return of(context={"currency": currency})
 
 
-def read_row(
-    resource: Resource, external_id: str, body: Mapping[str, Any], currency: str
-) -> tuple[PushedRow, str]:
-    """A whole row with its version beside the fields, and the `quote` of an order. Raises with the problems of all of it."""
+def read_row(resource: Resource, external_id: str, body: Mapping[str, Any], currency: str) -> PushedRow:
+    """A whole row with its version beside the fields. Raises with the problems of all of it."""
     fields = {name: value for name, value in body.items() if name not in BESIDE}
     beside = {name: value for name, value in body.items() if name in BESIDE}
     problems: dict[str, Any] = {}
@@ -313,15 +311,14 @@ def read_row(
         problems |= cast(dict[str, Any], error.detail)
     if problems:
         raise serializers.ValidationError(problems)
-    quote = values.pop("quote", "")
-    row = PushedRow(
+    return PushedRow(
         resource=resource,
         external_id=external_id,
         version=versioned.validated_data["version"],
+        quote=values.pop("quote", ""),
         values=values,
         is_forced=versioned.validated_data["force"],
     )
-    return row, quote
 
 
 def values_of(resource: Resource, data: Any, currency: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ that changes of own stores send.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -15,17 +15,18 @@ from django.db import models, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.models import ConnectedStore
+from accounts.models import Business, ConnectedStore
 from common.db.outages import is_outage
 from common.db.rows import without_text
 from common.errors import Conflict, NotFound, ServiceError, Unavailable
 from stores.connected.catalogue import write_pages, write_products
 from stores.connected.changes import RowChange, Totals
 from stores.connected.mirror import KnownRows, digest_of, locked, note_refused
+from stores.connected.quotes import Quotes
 from stores.connected.sales import write_orders, write_reviews
 from stores.connected.wanted import WantedRows
-from stores.enums import Resource
-from stores.models import MirroredRow, MirrorState
+from stores.enums import QuoteResult, Resource
+from stores.models import MirroredRow, MirrorState, Order
 from stores.services.totals import has_currency, move_totals
 
 log = logging.getLogger(__name__)
@@ -48,11 +49,20 @@ class Result(models.TextChoices):
     DELETED = "deleted"
 
 
+WITH_ORDER: Final = (
+    Result.CREATED,
+    Result.UPDATED,
+    Result.UNCHANGED,
+    Result.STALE,
+)  # the order's row is there
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushedRow:
     """A row as the shop has it: `values` are its columns, whole, with times and minor units; None: the shop has deleted it.
 
-    A forced one is taken whatever its version. `not_since`: nothing happens if the row came again later than that.
+    A forced one is taken whatever its version. `not_since`: nothing happens if the row came again later than that. `quote` came with an
+    order, and is no content of it.
     """
 
     resource: Resource
@@ -61,17 +71,19 @@ class PushedRow:
     values: dict[str, Any] | None
     is_forced: bool = False
     not_since: datetime | None = None
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowOutcome:
-    """What became of a row. `events` are the names of those that it published. An `error` has neither."""
+    """What became of a row. `events` are the names of those that it published, and `quote` what became of its quote. An `error` has none."""
 
     row: PushedRow
     result: Result | None = None
     row_id: UUID | None = None
     events: list[str] = field(default_factory=list)
     error: ServiceError | None = None
+    quote: QuoteResult | None = None
 
 
 def take(
@@ -150,12 +162,13 @@ def _take(
         for number, (row, result) in enumerate(zip(rows, decided, strict=True))
         if result in (Result.CREATED, Result.UPDATED, Result.DELETED)
     }
-    totals = Totals()
+    totals, quotes = Totals(), _Offered(business, rows, now)
     for change in changes.values():
         if change.is_new and change.mirrored.is_deleted:
             known.change(change.mirrored, row_id=None)  # it comes back under another id
         if change.values is not None:
             known.mention(Resource(change.mirrored.resource), change.mirrored.external_id)
+    quotes.take(decided, known, changes)
     for resource, writer in WRITERS.items():
         if of_resource := [each for each in changes.values() if each.mirrored.resource == resource]:
             writer(business, of_resource, known, totals, now)
@@ -164,14 +177,48 @@ def _take(
             known, [row for row, result in zip(rows, decided, strict=True) if result == Result.UNWANTED]
         )
     outcomes = [
-        _outcome(row, result, known, changes.get(number), quiet, now)
+        _outcome(row, result, known, changes.get(number), quotes.results.get(number), quiet, now)
         for number, (row, result) in enumerate(zip(rows, decided, strict=True))
     ]
     known.save()
+    quotes.save(known)
     _note(state, outcomes, now)
     if moved := totals.moved:
         move_totals(business, **moved)
     return outcomes
+
+
+class _Offered:
+    """The quotes that came with rows of orders, and what became of each, by the row's number."""
+
+    def __init__(self, business: Business, rows: Sequence[PushedRow], now: datetime) -> None:
+        self.results: dict[int, QuoteResult] = {}
+        self._rows = {number: row for number, row in enumerate(rows) if row.quote}
+        self._quotes = Quotes(business, [row.quote for row in self._rows.values()], now)
+        self._now = now
+
+    def take(
+        self, decided: Sequence[Result | None], known: KnownRows, changes: Mapping[int, RowChange]
+    ) -> None:
+        """Before orders are written. The row that brings a quote may be an old one: it is still the order's."""
+        for number, row in self._rows.items():
+            kept, taken = known.of(row.resource, row.external_id), None
+            order_id = kept.row_id if decided[number] in WITH_ORDER else None
+            if order_id and row.values is not None:
+                taken = self._quotes.take(row.quote, order_id, row.values)
+            self.results[number] = taken.result if taken else QuoteResult.IGNORED
+            if order_id is None or taken is None or not taken.is_new:
+                continue
+            if number in changes:
+                changes[number].validation = taken.validation
+            else:
+                others = Order.objects.filter(pk=order_id).exclude(validation=taken.validation)
+                others.update(validation=taken.validation, updated_at=self._now)
+
+    def save(self, known: KnownRows) -> None:
+        """Once the orders are written."""
+        if self._rows:
+            self._quotes.save(known.erased())
 
 
 def _keys(row: PushedRow) -> Iterator[tuple[str, str]]:
@@ -226,6 +273,7 @@ def _outcome(
     result: Result | None,
     known: KnownRows,
     change: RowChange | None,
+    quote: QuoteResult | None,
     quiet: bool,
     now: datetime,
 ) -> RowOutcome:
@@ -238,7 +286,7 @@ def _outcome(
         )
         return RowOutcome(row=row, error=error)
     if result == Result.UNWANTED:
-        return RowOutcome(row=row, result=result)
+        return RowOutcome(row=row, result=result, quote=quote)
     if change and row.values is not None:
         known.keep(kept, row.version, row.values)
     elif result == Result.DELETED:
@@ -254,7 +302,7 @@ def _outcome(
             events += event.names
         for event in change.others:
             event.publish()
-    return RowOutcome(row=row, result=result, row_id=kept.row_id, events=events)
+    return RowOutcome(row=row, result=result, row_id=kept.row_id, events=events, quote=quote)
 
 
 def _note_version(row: PushedRow, known: KnownRows, kept: MirroredRow) -> None:

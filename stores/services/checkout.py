@@ -106,7 +106,7 @@ def place_order(
     for _round in range(ROUNDS):
         agreed = agree(business=business, request=request, flow=flow, order_id=checkout.order_id)
         if method:
-            require_time_for_payment(business, method)  # it is asked for after the order is saved
+            require_time_for_payment(business, method.provider)  # it is asked for after the order is saved
         if order := _save(checkout, agreed):
             return make_payment(order=order, now=now) if method else order
     raise _changing()

@@ -32,7 +32,9 @@ from stores.models import (
     OrderChange,
     OrderHookPart,
     Payment,
+    Quote,
     Review,
+    ShopPayment,
     StoreTotals,
     WaitingMail,
 )
@@ -125,9 +127,14 @@ def _blank_orders(copies: Copies, words: Words, now: datetime) -> None:
     )
     OrderChange.objects.filter(order__in=ids, kind__in=WRITTEN).update(note="")
     blank(OrderHookPart.objects.filter(order__in=ids), _naming(words, "reason", "instead"))
-    payments = Payment.objects.filter(order__in=ids)
-    payments.update(payment_url="", qr_code="")  # they may hold whatever the app put there
-    blank(payments, _naming(words, "invoice_id", "reference"))
+    Quote.objects.filter(order__in=ids).update(answers={})
+    payments: list[Any] = [
+        Payment.objects.filter(order__in=ids),
+        ShopPayment.objects.filter(order_id__in=ids),
+    ]
+    for rows in payments:
+        rows.update(payment_url="", qr_code="")  # they may hold whatever the app put there
+        blank(rows, _naming(words, "invoice_id", "reference"))
 
 
 def _naming(words: Words, *columns: str) -> Callable[[Any], dict[str, str]]:

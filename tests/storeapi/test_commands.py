@@ -22,6 +22,7 @@ from tests import factories
 from tests.clients import client_of
 from tests.developers.docs.guide_code import code
 from tests.receivers import Answer, Receiver
+from tests.storeapi import checkouts
 from tests.storeapi.commanded import move, order, outcomes, place, refusal
 from tests.storeapi.rows import published, put
 from tests.strangers import others, places_taken
@@ -313,6 +314,17 @@ def test_answer_is_an_order_of_this_command(
     assert (answer.status_code, answer.json()["externalId"]) == (201, "o-2")
     assert failed(place(api, product, key="c")) == (503, "shop_unreachable")
     assert Order.objects.count() == 2
+
+
+def test_quote_of_the_shops_checkout_comes_with_the_order(
+    asked: Receiver, shop: Client, store: ConnectedStore, hooking: Any
+) -> None:
+    hooked = hooking("order.validate", {"valid": True}, business=store.business)
+    put(shop, "products/p-1")
+    said = checkouts.asked(shop, checkouts.VALIDATE)
+    asked.respond_with(order("o-7", quote=said["quote"]))
+    answer = place(client_of(hooked.installation), Product.objects.get())
+    assert (answer.status_code, answer.json()["validation"]) == (201, "VALID")
 
 
 @pytest.mark.parametrize(("version", "status"), [(1, "PENDING"), (0, "READY")], ids=["unchanged", "stale"])

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, ConnectedStore, ShopSystem
@@ -20,7 +21,10 @@ from stores.connected.stores import open_store
 from stores.enums import PaymentStatus
 from stores.models import ShopPayment
 from tests import factories
+from tests.clients import client_of
+from tests.hooking import Hooking
 from tests.receivers import Answer, Receiver
+from tests.storeapi.checkouts import pay, wallet
 from tests.storeapi.commanded import outcomes, refusal
 from tests.threads import at_once
 from teststores.services import advance
@@ -195,3 +199,40 @@ def test_clock_of_a_store_for_tests_moves_it(
         assert tell_due() == 1
     payment.refresh_from_db()
     assert payment.tell_at is None
+
+
+def test_shop_is_told_what_an_app_has_settled(
+    asked: Receiver, shop: Client, store: ConnectedStore, hooking: Hooking
+) -> None:
+    """The buyer pays at the second try, while the shop is told of the first one."""
+    app, method = wallet(hooking, store.business)
+    pay(shop, method)
+    assert tell_due() == 0
+    order_id = ShopPayment.objects.get().order_id
+    api = client_of(app.installation)
+
+    def settle(status: str, reference: str) -> None:
+        body = {"status": status, "reference": reference}
+        answer = api.patch(f"/app-api/orders/{order_id}/payment", body, content_type="application/json")
+        assert answer.status_code == 200, answer.content
+
+    settle("FAILED", "no-money")
+
+    def pays_meanwhile(connection: Any) -> None:
+        pay(shop, method)
+        settle("COMPLETED", "charge-2")
+        assert tell_due() == 0  # as long as the one before is under way
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    asked.respond_with(Answer(script=pays_meanwhile), Answer())
+    assert tell_due() == 2
+    told = [json.loads(each.body)["data"] for each in asked.requests]
+    assert [each["status"] for each in told] == ["FAILED", "COMPLETED"]
+    assert told[1] == {
+        "orderId": "o-1",
+        "invoiceId": "inv-77",
+        "status": "COMPLETED",
+        "reference": "charge-2",
+    }
+    assert len(set(ids(asked))) == 2
+    assert ShopPayment.objects.get().tell_at is None

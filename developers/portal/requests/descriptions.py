@@ -16,6 +16,7 @@ from accounts.models import Business
 from activity.models import ApiCall
 from activity.services.writing import KEPT_OF_BODY
 from activity.threads import StepKind, ThreadEntry, commands_of
+from common.money import display
 from common.observability.masking import MASK
 from common.templatetags.links import address
 from common.templatetags.ui import host, thousands
@@ -25,6 +26,8 @@ from extensions.enums import CallOutcome, CommandOutcome
 from extensions.models import ShopCommand
 from installations.queries import asked_since
 from marketplace.models import App
+from stores.enums import OrderValidation
+from stores.models import OrderHookPart
 
 _LONGER_THAN_A_WINDOW: Final = timedelta(seconds=120)  # a request counts a little after its time
 
@@ -261,9 +264,8 @@ def step_of(entry: ThreadEntry) -> ThreadStep:
         case StepKind.HOOK:
             app, said = row.installation.app, f"{row.get_outcome_display()} {_took(row)}"
             link = address("portal:hook_call", app.slug, row.hook_point, row.pk)
-            return seen(
-                OUTCOMES[row.outcome][0], f"Hook call: {row.hook_point}", said, app, link, row.problem
-            )
+            about = " · ".join(filter(None, (row.problem, _in_order(entry.part) if entry.part else "")))
+            return seen(OUTCOMES[row.outcome][0], f"Hook call: {row.hook_point}", said, app, link, about)
         case StepKind.COMMAND:
             kind, _, label = COMMANDS[row.outcome]
             title, app = f"Command to the shop: {row.command}", row.installation.app
@@ -278,6 +280,15 @@ def step_of(entry: ThreadEntry) -> ThreadStep:
     app = webhook.installation.app
     link = f"{address('portal:delivery', app.slug, row.delivery.pk)}?attempt={row.number}"
     return seen(kind, f"Webhook: {row.delivery.event.type}, attempt {row.number}", said, app, link)
+
+
+def _in_order(part: OrderHookPart) -> str:
+    """`Order 1001, validated: $2.50. One in ten`."""
+    order = part.order
+    amount = "" if part.amount is None else display(part.amount, order.currency, order.business.locale)
+    verdict = OrderValidation(order.validation).label.lower()
+    words = " ".join(filter(None, (part.reason, part.instead)))
+    return f"Order {order.number}, {verdict}{amount and f': {amount}'}{words and f'. {words}'}"
 
 
 def _took(row: Any) -> str:
