@@ -1,30 +1,35 @@
 """The answer of both calls for placements: what a page of a shop shows of apps, by key and without."""
 
 import hashlib
+import re
 from typing import Any, Final
 
 import orjson
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 
 from accounts.models import Business
 from accounts.validators import validate_locale
-from common.errors import Invalid
+from common.rest.query import Query
 from extensions.definitions import frame_url
 from extensions.in_store.embeds_and_blocks import StoreEmbed
 from extensions.in_store.placements import Placements, placements_on
 from installations.models import Installation
 
 MAX_HEIGHT: Final = 400  # pixels of a block (contract, section 6)
+LOCALE: Final[re.Pattern[str]] = validate_locale.regex
 MAX_AGE: Final = 30  # seconds; a pause shows within 60
 
 
 def placements_response(request: HttpRequest, business: Business, *, cached_by: str) -> HttpResponseBase:
-    """By the query's `page` and `locale`. `cached_by` says whose caches may keep it. Raises `Invalid` for a locale that is none."""
-    locale = _locale(request.GET.get("locale", ""))
-    found = placements_on(business, request.GET.get("page", ""))
+    """By the query's `page` and `locale`. `cached_by` says whose caches may keep it. Raises `Invalid` naming each that is wrong."""
+    query = Query(request.GET)
+    slug, locale = query.text("page") or "", query.text("locale") or ""
+    if locale and not LOCALE.search(locale):
+        query.wrong("locale", str(validate_locale.message))
+    query.check()
+    found = placements_on(business, slug)
     # Shops may put it into their pages: no text of it ends a script element there.
     body = orjson.dumps(_wire(found, business, locale)).replace(b"<", rb"\u003c")
     etag = quote_etag(hashlib.sha256(body).hexdigest())
@@ -33,15 +38,6 @@ def placements_response(request: HttpRequest, business: Business, *, cached_by: 
     )
     response["ETag"], response["Cache-Control"] = etag, f"{cached_by}, max-age={MAX_AGE}"
     return response
-
-
-def _locale(text: str) -> str:
-    try:
-        if text:
-            validate_locale(text)
-    except ValidationError as error:
-        raise Invalid.field("locale", str(error.message)) from None
-    return text
 
 
 def _wire(found: Placements, business: Business, locale: str) -> dict[str, Any]:

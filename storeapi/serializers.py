@@ -135,7 +135,7 @@ class PlacedApp(ApiSerializer):
 APP_SETTINGS: Final = {"title": "Five stars"}
 
 
-class ScriptSerializer(ApiSerializer):
+class PlacedScript(ApiSerializer):
     src = Text("Its address.", "https://app.example.com/stars.js")
     integrity = Text("The hash that its bytes must have. null: it isn't pinned.", "sha384-…", allow_null=True)
     position = Choice(["head", "body_end"], "Where it goes.", "head")
@@ -143,7 +143,7 @@ class ScriptSerializer(ApiSerializer):
     settings = Object("The settings.", APP_SETTINGS)
 
 
-class WidgetSerializer(ApiSerializer):
+class PlacedWidget(ApiSerializer):
     id = Text("The `blockId` of its messages.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a31")
     src = Text("The address of its frame.", "https://app.example.com/widget?businessId=…&locale=en")
     position = Choice(["bottom_right", "bottom_left"], "Its corner.", "bottom_right")
@@ -151,7 +151,7 @@ class WidgetSerializer(ApiSerializer):
     app = PlacedApp()
 
 
-class BlockSerializer(ApiSerializer):
+class PlacedBlock(ApiSerializer):
     id = Text("The `blockId` of its messages.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a32")
     src = Text("The address of its frame.", "https://app.example.com/block?businessId=…&locale=en")
     settings = Object("The settings.", APP_SETTINGS)
@@ -159,7 +159,7 @@ class BlockSerializer(ApiSerializer):
     app = PlacedApp()
 
 
-class HostsSerializer(ApiSerializer):
+class PlacementHosts(ApiSerializer):
     scripts = StringList("For `script-src`.", ["https://app.example.com"])
     frames = StringList("For `frame-src`.", ["https://app.example.com"])
 
@@ -167,10 +167,10 @@ class HostsSerializer(ApiSerializer):
 class PlacementsSerializer(ApiSerializer):
     """What apps show on a page of a shop."""
 
-    scripts: Any = serializers.ListSerializer(child=ScriptSerializer(), help_text="On every page.")
-    widgets: Any = serializers.ListSerializer(child=WidgetSerializer(), help_text="On every page.")
-    blocks: Any = serializers.ListSerializer(child=BlockSerializer(), help_text="Of this page, in order.")
-    hosts = HostsSerializer(help_text="The origins that pages of the store may need for its apps.")
+    scripts: Any = serializers.ListSerializer(child=PlacedScript(), help_text="On every page.")
+    widgets: Any = serializers.ListSerializer(child=PlacedWidget(), help_text="On every page.")
+    blocks: Any = serializers.ListSerializer(child=PlacedBlock(), help_text="Of this page, in order.")
+    hosts = PlacementHosts(help_text="The origins that pages of the store may need for its apps.")
 
 
 ERASURE_STATES: Final = {

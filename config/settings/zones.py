@@ -50,7 +50,6 @@ ZONES: dict[str, dict[str, Any]] = {
     },
     # What pages of shops ask for, on origins that aren't ours. No cookie is read or set.
     "shops": {
-        "refuses_nul": True,
         "middleware": [
             "storeapi.middleware.OriginMiddleware",
             "django.middleware.security.SecurityMiddleware",

@@ -10,14 +10,16 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 
 from common.errors import NotAllowed
-from common.rest.schema import problem
+from common.rest.fields import Text
+from common.rest.query import MAX_TEXT
+from common.rest.schema import NO_NUL, problem
 from common.rest.views import JsonView
 from common.web.limits import limit_by_address
 from common.web.methods import require_safe
 from common.web.sheets import script_text
 from extensions.in_store.placements import PUBLIC_A_MINUTE
 from storeapi.middleware import allow_origin
-from storeapi.placements import placements_response
+from storeapi.placements import LOCALE, placements_response
 from storeapi.serializers import PlacementsSerializer
 from storeapi.views.base import WAITED_FOR, StoreView
 from storeapi.views.stores import IF_NONE_MATCH, TAG
@@ -27,10 +29,14 @@ SCRIPT: Final = "shop"
 JAVASCRIPT: Final = "text/javascript; charset=utf-8"
 SCRIPT_MAX_AGE: Final = 300  # seconds
 PARAMETERS: Final = [
-    OpenApiParameter("page", str, description="The `slug` of the page. Without it there are no blocks."),
+    OpenApiParameter(
+        "page",
+        {"type": "string", "maxLength": MAX_TEXT, "pattern": NO_NUL, "examples": ["about"]},
+        description="The `slug` of the page. Without it there are no blocks.",
+    ),
     OpenApiParameter(
         "locale",
-        str,
+        {"type": "string", "maxLength": 16, "pattern": f"^{LOCALE.pattern[2:-2]}$", "examples": ["en"]},
         description="The language of the page, for the frames' addresses: the store's by default.",
     ),
     IF_NONE_MATCH,
@@ -55,6 +61,7 @@ class StorePlacements(StoreView):
 class PublicPlacements(JsonView):
     tag = TAG
     is_limited = True
+    path_fields = {"business_id": Text("The store's Business ID.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a01")}
     authentication_classes = []
     permission_classes = []
 

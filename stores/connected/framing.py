@@ -68,12 +68,12 @@ def _record(page: SitePage, seen: Seen, now: datetime) -> bool:
     """Unless the page has another address meanwhile. One whose headers can't be read isn't due again either."""
     rows = SitePage.objects.filter(pk=page.pk, url=page.url)
     is_there = rows.update(is_framable=False, framing_looked_at=now)
-    if is_there and _is_framable(page, seen):
+    if is_there and is_framable(page, seen):
         rows.update(is_framable=True)
     return bool(is_there)
 
 
-def _is_framable(page: SitePage, seen: Seen) -> bool:
+def is_framable(page: SitePage, seen: Seen) -> bool:
     """A redirect to another origin would end in the policy of our page, which names the origin of the page alone."""
     answer = seen.answer
     if answer is None or not answer.succeeded or is_own(page.url):

@@ -447,7 +447,7 @@ CASES = [
     Case(
         "stores.tasks.look_at_pages",
         pages_of_shops,
-        "stores.connected.framing._is_framable",
+        "stores.connected.framing.is_framable",
         "look_at_pages",
         lambda page: fresh(page).is_framable,
         also={

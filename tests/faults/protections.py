@@ -252,6 +252,10 @@ PROTECTIONS: Final = {
     "end of the wait for a lock": Change(
         "common.db.postgresql.base", "if current() is not None and", "if False and"
     ),
+    "origin of a shop's page": Change(
+        "storeapi.views.placements", "if origin not in origins_of(store):", "if False:"
+    ),
+    "page of a shop in a frame": Change("stores.connected.framing", " or is_own(page.url):", ":"),
     "count of openings": Change(
         "developers.api.views.test_stores",
         "        limits.count_changes(self.developer, limits.OPENING[scenario])\n",
