@@ -19,7 +19,7 @@ from common.rest.fields import Identifier
 from storeapi import pushes
 from storeapi import rows as bodies
 from storeapi.views.base import StoreView, checked_id
-from storeapi.wanted import wanted_of
+from storeapi.wanted import wanted_among
 from stores.connected.mirror import locked, note_refused
 from stores.connected.rows import AT_ONCE, PushedRow, RowOutcome, take
 from stores.connected.snapshot import Snapshot, compare
@@ -92,7 +92,7 @@ class RowView(StoreView):
         return self._taken(row, quote)
 
     def _taken(self, row: PushedRow, quote: str = "") -> Response:
-        (outcome,) = take(store=self.store, rows=[row], wanted=wanted_of(self.business))
+        (outcome,) = take(store=self.store, rows=[row], wanted=wanted_among([row.resource], self.business))
         if outcome.error:
             raise outcome.error
         return Response(_payload(outcome, quote))
@@ -207,7 +207,8 @@ class RowBatch(StoreView):
         store = self.store
         read = [_batched(each, store.business.currency) for each in batch["rows"]]
         good = [row for row, _, _ in read if row]
-        taken = iter(take(store=store, rows=good, wanted=wanted_of(store.business), quiet=batch["quiet"]))
+        wanted = wanted_among({row.resource for row in good}, store.business)
+        taken = iter(take(store=store, rows=good, wanted=wanted, quiet=batch["quiet"]))
         results = [_result(next(taken), quote) if row else refused for row, quote, refused in read]
         _refuse(store, [_named(each) for _, _, each in read if each])
         return Response({"results": results})
@@ -219,7 +220,7 @@ Read = tuple[PushedRow | None, str, dict[str, Any]]
 def _batched(given: Any, currency: str) -> Read:
     """The row with its quote, or what is answered for one that is refused."""
     try:
-        envelope = pushes.BatchedRow().run_validation(given)
+        envelope = pushes.BATCHED_ROW.run_validation(given)
         resource = Resource(envelope["resource"])
         if envelope["deleted"] and resource == Resource.ORDERS:
             raise MethodNotAllowed("DELETE", detail="Orders can't be deleted.")
@@ -305,5 +306,7 @@ class RowSnapshot(StoreView):
             taken_at=body["taken_at"],
             deletes=body["delete"],
         )
-        found = compare(store=self.store, snapshot=snapshot, wanted=wanted_of(self.business))
+        found = compare(
+            store=self.store, snapshot=snapshot, wanted=wanted_among([snapshot.resource], self.business)
+        )
         return Response(asdict(found))
