@@ -55,6 +55,9 @@ class BatchedRow(WholeBody):
         return values
 
 
+BATCHED_ROW: Final = BatchedRow()  # for all rows: making its fields takes longer than reading a row
+
+
 class RowsBody(WholeBody):
     quiet = OptionalBoolean("Publish no event.", False, default=False)
     rows: Any = serializers.ListField(

@@ -18,7 +18,7 @@ from common.rest.errors import exception_handler
 from common.rest.fields import Identifier
 from storeapi import pushes
 from storeapi.views.base import StoreView, checked_id
-from storeapi.wanted import wanted_of
+from storeapi.wanted import wanted_among
 from stores.connected import bodies
 from stores.connected.mirror import locked, note_refused
 from stores.connected.rows import AT_ONCE, PushedRow, RowOutcome, take
@@ -84,7 +84,7 @@ class RowView(StoreView):
         return self._taken(row)
 
     def _taken(self, row: PushedRow) -> Response:
-        (outcome,) = take(store=self.store, rows=[row], wanted=wanted_of(self.business))
+        (outcome,) = take(store=self.store, rows=[row], wanted=wanted_among([row.resource], self.business))
         if outcome.error:
             raise outcome.error
         return Response(_payload(outcome))
@@ -181,7 +181,8 @@ class RowBatch(StoreView):
         store = self.store
         read = [_batched(each, store.business.currency) for each in batch["rows"]]
         good = [row for row, _ in read if row]
-        taken = iter(take(store=store, rows=good, wanted=wanted_of(store.business), quiet=batch["quiet"]))
+        wanted = wanted_among({row.resource for row in good}, store.business)
+        taken = iter(take(store=store, rows=good, wanted=wanted, quiet=batch["quiet"]))
         results = [_result(next(taken)) if row else refused for row, refused in read]
         _refuse(store, [_named(each) for _, each in read if each])
         return Response({"results": results})
@@ -193,7 +194,7 @@ Read = tuple[PushedRow | None, dict[str, Any]]
 def _batched(given: Any, currency: str) -> Read:
     """The row, or what is answered for one that is refused."""
     try:
-        envelope = pushes.BatchedRow().run_validation(given)
+        envelope = pushes.BATCHED_ROW.run_validation(given)
         resource = Resource(envelope["resource"])
         if envelope["deleted"] and resource == Resource.ORDERS:
             raise MethodNotAllowed("DELETE", detail="Orders can't be deleted.")
@@ -280,5 +281,7 @@ class RowSnapshot(StoreView):
             taken_at=body["taken_at"],
             deletes=body["delete"],
         )
-        found = compare(store=self.store, snapshot=snapshot, wanted=wanted_of(self.business))
+        found = compare(
+            store=self.store, snapshot=snapshot, wanted=wanted_among([snapshot.resource], self.business)
+        )
         return Response(asdict(found))

@@ -63,6 +63,7 @@ class KnownRows:
     def __init__(self, business: Business, keys: Iterable[Key], now: datetime) -> None:
         self._business, self._now = business, now
         self._changed: dict[Key, MirroredRow] = {}
+        self._received: dict[Key, MirroredRow] = {}
         self._rows = {
             (each.resource, each.external_id): each
             for each in MirroredRow.objects.filter(_among(set(keys)), business=business)
@@ -82,14 +83,20 @@ class KnownRows:
         """Our id of a row that another one names."""
         row = self.of(resource, external_id)
         if row.row_id is None:
-            row.row_id = new_id()
-            self.change(row)
+            self.change(row, row_id=new_id())
+        assert row.row_id
         return row.row_id
 
     def change(self, row: MirroredRow, **values: Any) -> None:
+        if row.pk is None or any(getattr(row, name) != value for name, value in values.items()):
+            self._changed[row.resource, row.external_id] = row
         for name, value in values.items():
             setattr(row, name, value)
-        self._changed[row.resource, row.external_id] = row
+
+    def receive(self, row: MirroredRow) -> None:
+        """Note that it came. Of a row that is as it was, nothing else is written."""
+        row.received_at = self._now
+        self._received[row.resource, row.external_id] = row
 
     def keep(self, row: MirroredRow, version: int, values: dict[str, Any]) -> None:
         """A version that is taken, with the content that it has."""
@@ -120,6 +127,9 @@ class KnownRows:
         changed = list(self._changed.values())
         write_again([row for row in changed if row.pk is not None], CHANGING)
         MirroredRow.objects.bulk_create([row for row in changed if row.pk is None])
+        as_they_were = [row.pk for key, row in self._received.items() if key not in self._changed]
+        if as_they_were:
+            MirroredRow.objects.filter(pk__in=as_they_were).update(received_at=self._now)
 
 
 def _among(keys: set[Key]) -> Q:

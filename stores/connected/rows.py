@@ -294,7 +294,7 @@ def _outcome(
     elif result == Result.UNCHANGED and row.not_since is None:
         _note_version(row, known, kept)
     if result != Result.STALE and row.not_since is None:
-        known.change(kept, received_at=now)
+        known.receive(kept)
     events: list[str] = []
     if change and not quiet:
         for event in change.events:

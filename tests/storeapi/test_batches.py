@@ -14,7 +14,8 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import ConnectedStore
 from accounts.services import shops
-from stores.models import MirrorState, Product
+from installations.models import Installation
+from stores.models import MirroredRow, MirrorState, Product
 from stores.records import ProductRecord
 from stores.signals import product_created
 from tests import signals
@@ -131,6 +132,22 @@ def test_rows_that_are_unchanged_cost_few_statements(shop: Client) -> None:
         results = post(shop, "rows", rows=rows).json()["results"]
     assert {each["result"] for each in results} == {"unchanged"}
     assert len(all_of_them) == len(one)
+
+
+@pytest.mark.django_db
+def test_rows_that_are_unchanged_write_only_when_they_came(shop: Client) -> None:
+    """And of products and pages no app is asked whether it reads them."""
+    rows = [batched("products", "p-1"), batched("pages", "g-1")]
+    post(shop, "rows", rows=rows)
+    before = MirroredRow.objects.get(external_id="p-1")
+    with CaptureQueriesContext(connection) as captured:
+        post(shop, "rows", rows=rows)
+    of_rows = [each["sql"] for each in captured if MirroredRow._meta.db_table in each["sql"]]
+    assert [each.partition(" ")[0] for each in of_rows] == ["SELECT", "UPDATE"]
+    assert not [each for each in captured if Installation._meta.db_table in each["sql"]]
+    after = MirroredRow.objects.get(external_id="p-1")
+    assert after.received_at != before.received_at
+    assert (after.version, after.digest) == (before.version, before.digest)
 
 
 @pytest.mark.django_db
