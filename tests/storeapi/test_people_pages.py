@@ -25,24 +25,14 @@ from tests.extensions.cast import define
 from tests.installations.oauth_client import SECRET, address, exchange, sent_to
 from tests.merchants.pages import installed, listed_app
 from tests.pages import HTML, text_of, unescaped, words_of
-from tests.pages_table import CONNECTED, IN_STORES, PAGES, PERSON, Page
+from tests.pages_table import BY_TICKET, CONNECTED, IN_STORES, ORDERS, ORDERS_TOO, PAGES, PERSON, Page, marked
 from tests.storeapi.people import path_of, signed_in_by, ticket
 from tests.wire.pages import PLATFORM, Route, name_at, routes
 
 pytestmark = pytest.mark.django_db
 
 ROLES = [each.value for each in StoreRole]
-# What an account has without pages of its own: the way to the start page, the ways in and out, and how times are shown.
-OPEN = {
-    "accounts:home", "accounts:times", "accounts:ticket", "account_login", "account_logout", "openid_connect_login",
-    "openid_connect_callback",
-}  # fmt: skip
-FOR_EVERYBODY_HERE = {
-    "merchants:home",
-    "merchants:notices",
-    "merchants:admin_page",
-    "merchants:session_token",
-}
+OPEN = marked(BY_TICKET)
 
 
 @pytest.fixture
@@ -123,7 +113,7 @@ def test_each_role_has_the_stores_pages_of_its_own(
             status = asked(browser, route, method, of_route).status_code
             if CONNECTED not in row.marks:
                 right = status == 404
-            elif role != "ORDERS" or route.name in FOR_EVERYBODY_HERE:
+            elif role != "ORDERS" or row.reads == ORDERS or ORDERS_TOO in row.marks:
                 right = status != 403
             else:
                 right = status == 403
