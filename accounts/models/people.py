@@ -77,7 +77,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         default=False,
         db_default=False,
         editable=False,
-        help_text="A person of a connected store (`ShopPerson`), whom the shop signs in. The address is nobody's.",
+        help_text="A person of a connected store (`ShopPerson`), whom the shop signs in. No mail reaches the address.",
     )
     pending_email = models.EmailField(
         "new e-mail",

@@ -95,7 +95,7 @@ def test_nothing_of_developers_and_operators_opens(
 def test_each_role_has_the_stores_pages_of_its_own(
     shop: Client, store: ConnectedStore, bell: Installation, role: str
 ) -> None:
-    """The page table says which are there, and the least role. App pages are for everybody here, unlike in other stores."""
+    """The page table has which are there, and the least role. App pages are for everybody here, unlike in other stores."""
     values = {
         "installation_id": bell.pk,
         "page_id": create_page(business=store.business, title="Delivery").pk,
@@ -202,7 +202,7 @@ def consented(browser: Client, path: str, answer: str = "install") -> Any:
 def test_app_is_installed_by_its_own_link(
     shop: Client, store: ConnectedStore, dana: User, settings: Any
 ) -> None:
-    """Nobody has to confirm an address, and the history names the person."""
+    """No address has to be confirmed, and the history names the person."""
     settings.CONFIRM_ADDRESSES = True
     app = listed_app(dana, ["read_products"], name="Bell", client_secret=SECRET)
     path = address(app, business_id=str(store.pk))

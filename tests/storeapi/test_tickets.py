@@ -322,7 +322,7 @@ def test_ended_person_is_out_at_once(shop: Client, store: ConnectedStore, browse
         f"{person.pk}@deleted.invalid",
     )
     assert Staff.objects.get().user.name == "Tom Ox"  # type: ignore[union-attr]
-    assert is_signed_in(signed_in_by(shop)), "the shop may send them again"
+    assert is_signed_in(signed_in_by(shop)), "the shop may sign them in later"
 
 
 def test_ids_in_paths_are_percent_encoded(shop: Client, store: ConnectedStore) -> None:
