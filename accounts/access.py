@@ -2,7 +2,7 @@
 
 An OWNER does everything. A MANAGER does all but staff and ending the business. ORDERS sees orders, reviews and customers, and none
 of the rest (contract, section 11). Only merchants' stores have staff: a developer's sandbox belongs to its developer alone. In a
-connected store everybody is staff, its owners too, and the account that owns the business is nobody's.
+connected store everybody is staff, its owners too, and the account that owns the business belongs to no person.
 """
 
 from collections import defaultdict

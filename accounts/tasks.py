@@ -14,9 +14,9 @@ from accounts.services import (
     second_factor,
     security_log,
     sender,
-    shop_people,
 )
 from accounts.services.staff import STAFF
+from accounts.sign_in import tickets
 from accounts.sign_in.origins import Origin
 from accounts.sign_in.sessions import SessionStore
 from common.db.leases import alone
@@ -47,7 +47,7 @@ def remove_ended_sign_ins() -> None:
     SessionStore.clear_expired()
     SignIn.objects.filter(expires_at__lt=now).delete()
     DeviceGrant.objects.filter(expires_at__lt=now).delete()
-    shop_people.remove_late_tickets(now=now)
+    tickets.remove_late(now=now)
     second_factor.forget_old_wrong_codes()
 
 

@@ -52,7 +52,7 @@ def end_installations(sender: Any, *, user: User, now: datetime, **kwargs: Any) 
         Installation.objects.active().filter(business__in=Business.objects.owned_by(user)).order_by("pk")
     ):
         uninstall(installation=installation, now=now)
-    Grant.objects.filter(Q(user=user) | Q(business__owner=user)).delete()
+    Grant.objects.filter(Q(user=user) | Q(business__in=Business.objects.owned_by(user))).delete()
 
 
 @receiver(marketplace_signals.app_deleted)

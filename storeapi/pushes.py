@@ -1,6 +1,6 @@
 """Around the rows that a shop pushes: their versions, batches, comparisons, and the result of each."""
 
-from typing import Any
+from typing import Any, Final
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers

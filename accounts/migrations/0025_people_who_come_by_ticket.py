@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
                 db_default=False,
                 default=False,
                 editable=False,
-                help_text="A person of a connected store (`ShopPerson`), whom the shop signs in. The address is nobody's.",
+                help_text="A person of a connected store (`ShopPerson`), whom the shop signs in. No mail reaches the address.",
             ),
         ),
     ]

@@ -77,7 +77,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         default=False,
         db_default=False,
         editable=False,
-        help_text="A person of a connected store (`ShopPerson`), whom the shop signs in. The address is nobody's.",
+        help_text="A person of a connected store (`ShopPerson`), whom the shop signs in. No mail reaches the address.",
     )
     pending_email = models.EmailField(
         "new e-mail",
@@ -315,7 +315,7 @@ class Staff(Invitable):
     """A person's role in a merchant's store, or an invitation to it.
 
     The owner has no row: that is `Business.owner`, so there is always exactly one. Only `accounts.services.staff` changes it. People of
-    connected stores all have one, with any of the roles (`accounts.services.shop_people`).
+    connected stores all have one, with any of the roles (`accounts.sign_in.tickets`).
     """
 
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="staff")

@@ -1,5 +1,5 @@
 """Shop systems that exist and push their stores here: the connection, its keys, and which business is which of their stores (contract,
-section 17), and who their people are. Written by `accounts.services.shops`, `accounts.services.shop_people` and `stores.connected`.
+section 17), and who their people are. Written by `accounts.services.shops`, `accounts.sign_in.tickets` and `stores.connected`.
 """
 
 from datetime import datetime, timedelta

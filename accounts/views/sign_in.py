@@ -128,7 +128,7 @@ class SignInView(LimitedForm, LoginView):
             "next": self.get_next_url() or "",
             "passkeys_possible": passkey_domain() is not None,
             "asks_for_password": self.asks_for_password,
-            "shops": shops.offers(self.request, self.get_next_url() or ""),
+            "connections": shops.offers(self.request, self.get_next_url() or ""),
         }
         return super().get_context_data(**kwargs) | here
 

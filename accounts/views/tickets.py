@@ -12,8 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import ShopTicket, User
-from accounts.services import shop_people
-from accounts.sign_in import ways
+from accounts.sign_in import tickets, ways
 from common.web.limits import limit_by_address
 from common.web.methods import GET_OR_POST
 
@@ -29,7 +28,7 @@ def ticket(request: HttpRequest, token: str) -> HttpResponse:
     nothing.
     """
     limit_by_address(request, "tickets", per_minute=TRIES)
-    found = shop_people.find(token)
+    found = tickets.find(token)
     if found is None:
         return _gone(request)
     if request.method != "POST" and _is_of_another(request, found):
@@ -38,7 +37,7 @@ def ticket(request: HttpRequest, token: str) -> HttpResponse:
     if request.method == "HEAD":
         return _leads_to(found)
     with transaction.atomic():
-        if not shop_people.use(found):
+        if not tickets.use(found):
             return _gone(request)
         _sign_in(request, found)
     return _leads_to(found)
@@ -50,7 +49,7 @@ def _gone(request: HttpRequest) -> HttpResponse:
 
 
 def _is_of_another(request: HttpRequest, found: ShopTicket) -> bool:
-    return request.user.is_authenticated and not shop_people.is_same(cast(User, request.user), found.person)
+    return request.user.is_authenticated and not tickets.is_same(cast(User, request.user), found.person)
 
 
 def _sign_in(request: HttpRequest, found: ShopTicket) -> None:
@@ -62,7 +61,7 @@ def _sign_in(request: HttpRequest, found: ShopTicket) -> None:
         request.session.cycle_key()
     login(request, user, backend=BACKEND)
     record_authentication(request, user, method=TICKET)
-    request.session.set_expiry(timezone.now() + shop_people.SESSION)
+    request.session.set_expiry(timezone.now() + tickets.SESSION)
 
 
 def _leads_to(found: ShopTicket) -> HttpResponse:

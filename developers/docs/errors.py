@@ -167,6 +167,7 @@ PROBLEMS: Final = (
     DocumentedError("not_on_test_store", 409, "The app is not installed on this test store.", "It was uninstalled there.", "Install it again, by POST on the test store's /install."),
     DocumentedError("wrong_origin", 403, "The store has no pages at this origin.", "The page that asks is at another origin than the store's `storefrontUrl` and `storefrontOrigins`.", "Add the origin to the store, or ask from one of its pages."),
     DocumentedError("store_going", 409, "A store with this id is being removed.", "The store was deleted a moment ago, and its rows are still being removed.", "Try again after `Retry-After` seconds."),
+    DocumentedError("too_many_people", 409, "A store has at most <number> people. End some who don't come any more.", "A shop signed in more people of one store than it may have.", "Call DELETE for people who have left."),
     DocumentedError("currency_fixed", 409, "The currency can't change once the store has a product or an order.", "Amounts are kept in the store's currency.", "Delete the store and open it again, or use another id."),
     DocumentedError("store_slug_taken", 409, "Another store has this slug. Choose another one.", "Slugs of stores are unique on the platform.", "Choose another one, or send none."),
     DocumentedError("slug_taken", 409, "Another app has this slug. Choose another one.", "Slugs are unique on the platform.", "Choose another one."),

@@ -9,8 +9,8 @@ from rest_framework.response import Response
 
 from accounts.enums import StoreRole
 from accounts.models import PERSON_ID
-from accounts.services import shop_people
-from accounts.services.shop_people import Guest
+from accounts.sign_in import tickets
+from accounts.sign_in.tickets import Guest
 from common.errors import Invalid
 from common.rest.fields import Identifier
 from common.times import iso
@@ -38,7 +38,7 @@ class TicketList(StoreView):
         guest = Guest(person["id"], person["name"], StoreRole(body["role"]), person.get("email") or "")
         with transaction.atomic():
             hold(self.store.pk)
-            issued = shop_people.issue(store=self.store, guest=guest, next_page=body.get("next"))
+            issued = tickets.issue(store=self.store, guest=guest, next_page=body.get("next"))
         url = settings.BASE_URL + reverse("accounts:ticket", args=[issued.token])
         return Response({"url": url, "expiresAt": iso(issued.expires_at)}, status=201)
 
@@ -55,7 +55,7 @@ class PersonDetail(StoreView):
 
         Unused tickets and sessions end at once. The response is the same for a person who isn't known.
         """
-        if why := shop_people.wrong_id(person):
+        if why := tickets.wrong_id(person):
             raise Invalid.field("person", why, code="wrong_id")
-        shop_people.end(store=self.store, external_id=person)
+        tickets.end_person(store=self.store, external_id=person)
         return Response(status=204)

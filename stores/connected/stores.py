@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from accounts.enums import Role
 from accounts.models import Business, ConnectedStore, ShopSystem, User
-from accounts.services import shop_people
 from accounts.services.businesses import RESERVED_SLUGS, WIRE_NAMES, insert_under_free_slug
 from accounts.services.deletion import close_account
 from accounts.services.shops import has_controls
+from accounts.sign_in import tickets
 from accounts.signals import business_created
 from common.db.compiled import Compiled, Param
 from common.errors import Conflict, ConflictForNow, Invalid, NotFound, Unauthenticated, check_fields
@@ -209,5 +209,5 @@ def disconnect(*, system: ShopSystem, now: datetime | None = None) -> None:
 def _end(store: ConnectedStore, now: datetime) -> None:
     store.ending_since = now
     store.save(update_fields=["ending_since"])
-    shop_people.sign_out_all(store=store)
+    tickets.sign_out_all(store=store)
     close_account(person=User.objects.select_for_update().get(pk=store.business.owner_id), now=now)

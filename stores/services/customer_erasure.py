@@ -17,7 +17,8 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from accounts.models import Business, ConnectedStore, ShopSystem, User
-from accounts.services import outbox, shop_people
+from accounts.services import outbox
+from accounts.sign_in import tickets
 from common.db.rows import for_each
 from common.errors import Conflict, NotFound
 from common.processes.background import enqueue_after_commit
@@ -228,7 +229,7 @@ def remove_ended_stores(*, batch: int = BATCH) -> int:
 
 def _free(store: UUID, batch: int) -> int:
     _empty(store, batch)
-    shop_people.end_all(store=store)
+    tickets.end_people(store=store)
     ConnectedStore.objects.filter(business=store).delete()
     return 1
 

@@ -6,15 +6,15 @@ from django.test import Client
 
 from accounts.enums import StoreRole
 from accounts.models import Business, User
-from accounts.services import shop_people
-from accounts.services.shop_people import Guest
+from accounts.sign_in import tickets
+from accounts.sign_in.tickets import Guest
 from tests.pages import HTML
 
 
 def person_in(business: Business, role: StoreRole) -> User:
     """One with this role."""
     guest = Guest(f"{role.lower()}-1", role.label, role, f"{role.lower()}@{business.slug}.example")
-    shop_people.issue(store=business.connected, guest=guest)
+    tickets.issue(store=business.connected, guest=guest)
     return User.objects.get(shop_person__store=business.connected, shop_person__external_id=guest.id)
 
 

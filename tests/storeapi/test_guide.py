@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.conf import settings as django_settings
 from django.db import connection
+from django.test import Client
 
 from accounts.models import Business, ConnectedStore
 from appapi.services.exports import make_exports
@@ -131,6 +132,9 @@ def test_store_filled_by_curl_is_read_by_an_app(live_server: Any, receiver: Rece
     assert {name: list(part) for name, part in placed.items()} == {
         "scripts": [], "widgets": [], "blocks": [], "hosts": ["scripts", "frames"],
     }  # fmt: skip
+    made = terminal.next("/tickets")
+    assert Client().get(urlsplit(made["url"]).path)["Location"] == "/merchant/apps/"
+    assert terminal.next("/people/kim") is None
     assert terminal.next("-X DELETE")["state"] == "ENDING"
     remove_ended_stores()
     assert not ConnectedStore.objects.exists()

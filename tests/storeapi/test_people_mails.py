@@ -109,7 +109,7 @@ def test_newest_ticket_names_the_address(shop: Client, bell: Installation, mailo
     send_due()
     assert mailoutbox == []
     page = signed_in_by(shop, person={"id": "kim", "name": "Kim"}, role="OWNER").get("/merchant/notices/")
-    assert "Your shop gave no e-mail address, so nothing is mailed." in words_of(page)
+    assert "Nothing is mailed, since no e-mail address of yours is known here." in words_of(page)
 
 
 def test_end_of_a_person_takes_no_mail_of_a_neighbour(

@@ -25,24 +25,14 @@ from tests.extensions.cast import define
 from tests.installations.oauth_client import SECRET, address, exchange, sent_to
 from tests.merchants.pages import installed, listed_app
 from tests.pages import HTML, text_of, unescaped, words_of
-from tests.pages_table import CONNECTED, IN_STORES, PAGES, PERSON, Page
+from tests.pages_table import BY_TICKET, CONNECTED, IN_STORES, ORDERS, ORDERS_TOO, PAGES, PERSON, Page, marked
 from tests.storeapi.people import path_of, signed_in_by, ticket
 from tests.wire.pages import PLATFORM, Route, name_at, routes
 
 pytestmark = pytest.mark.django_db
 
 ROLES = [each.value for each in StoreRole]
-# What an account has without pages of its own: the way to the start page, the ways in and out, and how times are shown.
-OPEN = {
-    "accounts:home", "accounts:times", "accounts:ticket", "account_login", "account_logout", "openid_connect_login",
-    "openid_connect_callback",
-}  # fmt: skip
-FOR_EVERYBODY_HERE = {
-    "merchants:home",
-    "merchants:notices",
-    "merchants:admin_page",
-    "merchants:session_token",
-}
+OPEN = marked(BY_TICKET)
 
 
 @pytest.fixture
@@ -105,7 +95,7 @@ def test_nothing_of_developers_and_operators_opens(
 def test_each_role_has_the_stores_pages_of_its_own(
     shop: Client, store: ConnectedStore, bell: Installation, role: str
 ) -> None:
-    """The page table says which are there, and the least role. App pages are for everybody here, unlike in other stores."""
+    """The page table has which are there, and the least role. App pages are for everybody here, unlike in other stores."""
     values = {
         "installation_id": bell.pk,
         "page_id": create_page(business=store.business, title="Delivery").pk,
@@ -123,7 +113,7 @@ def test_each_role_has_the_stores_pages_of_its_own(
             status = asked(browser, route, method, of_route).status_code
             if CONNECTED not in row.marks:
                 right = status == 404
-            elif role != "ORDERS" or route.name in FOR_EVERYBODY_HERE:
+            elif role != "ORDERS" or row.reads == ORDERS or ORDERS_TOO in row.marks:
                 right = status != 403
             else:
                 right = status == 403
@@ -212,7 +202,7 @@ def consented(browser: Client, path: str, answer: str = "install") -> Any:
 def test_app_is_installed_by_its_own_link(
     shop: Client, store: ConnectedStore, dana: User, settings: Any
 ) -> None:
-    """Nobody has to confirm an address, and the history names the person."""
+    """No address has to be confirmed, and the history names the person."""
     settings.CONFIRM_ADDRESSES = True
     app = listed_app(dana, ["read_products"], name="Bell", client_secret=SECRET)
     path = address(app, business_id=str(store.pk))

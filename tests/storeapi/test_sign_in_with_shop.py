@@ -1,4 +1,4 @@
-"""Who comes to a page without a session: the sign-in page leads to the shop, and the shop back (contract, section 17, "People")."""
+"""Pages without a session: the sign-in page leads to the shop, and the shop back (contract, section 17, "People")."""
 
 import re
 from datetime import timedelta

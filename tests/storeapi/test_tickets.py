@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from accounts.enums import StoreRole
 from accounts.models import ConnectedStore, SecurityEvent, Session, ShopPerson, ShopTicket, Staff, User
-from accounts.services import shop_people, shops
+from accounts.services import shops
+from accounts.sign_in import tickets
 from accounts.sign_in.step_up import proved_recently
 from common.secrets import digest
 from stores.connected.stores import disconnect, end_store, open_store
@@ -155,7 +156,7 @@ def test_ticket_is_late_after_a_minute(shop: Client, store: ConnectedStore, brow
         assert browser.head(path_of(made)).status_code == 303
     with time_machine.travel(start + timedelta(seconds=61)):
         assert browser.get(path_of(made)).status_code == 410
-        shop_people.remove_late_tickets()
+        tickets.remove_late()
         assert not is_signed_in(browser)
     assert not ShopTicket.objects.exists()
 
@@ -321,7 +322,7 @@ def test_ended_person_is_out_at_once(shop: Client, store: ConnectedStore, browse
         f"{person.pk}@deleted.invalid",
     )
     assert Staff.objects.get().user.name == "Tom Ox"  # type: ignore[union-attr]
-    assert is_signed_in(signed_in_by(shop)), "the shop may send them again"
+    assert is_signed_in(signed_in_by(shop)), "the shop may sign them in later"
 
 
 def test_ids_in_paths_are_percent_encoded(shop: Client, store: ConnectedStore) -> None:
@@ -377,7 +378,7 @@ def test_no_ticket_for_a_store_that_ends(
 def test_store_has_a_most_of_people(
     shop: Client, store: ConnectedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("accounts.services.shop_people.MOST", 1)
+    monkeypatch.setattr("accounts.sign_in.tickets.MOST", 1)
     ticket(shop)
     error = shop.post("/store-api/stores/main/tickets", {"person": TOM, "role": "OWNER"}, "application/json")
     assert (error.status_code, error["X-Error-Code"]) == (409, "too_many_people")

@@ -163,6 +163,7 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
             },
         ),
         "merchant/": Subject(mary, order | of_store | {"member_id": cast.staff_row.pk}),
+        "merchant/continue/": Subject(None, {"key": "nothing"}),
         "merchant/invitations/": Subject(mary, {"token": "x"}),
         "merchant/businesses/%(business_id)s/": Subject(cast.aiko, {"business_id": cast.staff_row.business_id}),
         "merchant/apps/": Subject(

@@ -33,7 +33,7 @@ UNSEEN: Final = frozenset("CZ")  # the major categories of characters that aren'
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """Who shall be signed in, as the shop names them."""
+    """A person who shall be signed in, as the shop names them."""
 
     id: str
     name: str
@@ -156,7 +156,7 @@ def use(ticket: ShopTicket, now: datetime | None = None) -> bool:
     return count == 1
 
 
-def remove_late_tickets(*, now: datetime | None = None) -> None:
+def remove_late(*, now: datetime | None = None) -> None:
     ShopTicket.objects.filter(expires_at__lte=now or timezone.now()).delete()
 
 
@@ -170,8 +170,8 @@ def is_same(one: User, other: ShopPerson) -> bool:
 
 
 @transaction.atomic
-def end(*, store: ConnectedStore, external_id: str, now: datetime | None = None) -> bool:
-    """End a person of a store: tickets, sessions and codes that weren't exchanged. What refers to them keeps an empty account.
+def end_person(*, store: ConnectedStore, external_id: str, now: datetime | None = None) -> bool:
+    """End a person of a store: tickets, sessions and codes that weren't exchanged. Rows that refer to them keep an empty account.
 
     Whether there was one.
     """
@@ -189,14 +189,14 @@ def _close(person: ShopPerson, now: datetime) -> None:
 
 
 def sign_out_all(*, store: ConnectedStore) -> None:
-    """For the transaction that ends the store: nobody comes in any more. `end_all` follows, by a worker."""
+    """For the transaction that ends the store: no person comes in any more. `end_people` follows, by a worker."""
     of_store = User.objects.filter(shop_person__store=store)
     ShopTicket.objects.filter(person__store=store).delete()
     Session.objects.filter(user__in=of_store).delete()
     of_store.update(is_active=False)
 
 
-def end_all(*, store: UUID, now: datetime | None = None) -> None:
+def end_people(*, store: UUID, now: datetime | None = None) -> None:
     """End the people of a store that is ending, each in a transaction of its own. Another run goes on with those that are left."""
     for person in ShopPerson.objects.filter(store=store).order_by("pk"):
         with transaction.atomic():
