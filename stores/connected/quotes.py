@@ -18,7 +18,6 @@ from common.ids import parse_id
 from stores import signals
 from stores.enums import HookOutcome, OrderValidation, QuoteResult
 from stores.hookpoints import (
-    BUDGET_SECONDS,
     Asked,
     Discount,
     Flow,
@@ -51,10 +50,10 @@ def find(business: Business, text: str, now: datetime) -> Quote | None:
 
 
 def flow_for(point: HookPoint, before: Quote | None, seconds: float, now: datetime) -> Flow:
-    """At most so many seconds, and of the three points before an order what their budget has left."""
+    """Of so many seconds what is left. The calls of the three points before an order share them."""
     if point in BEFORE_AN_ORDER:
         spent = sum(milliseconds for _, milliseconds in _spent(before, now))
-        seconds = min(seconds, max(0.0, BUDGET_SECONDS - spent / 1000))
+        seconds = max(0.0, seconds - spent / 1000)
     return Flow.start(seconds)
 
 

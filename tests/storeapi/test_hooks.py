@@ -153,20 +153,19 @@ def test_checkout_goes_on_within_its_budget(shop: Client, store: ConnectedStore,
 
 
 def test_three_points_of_one_quote_share_a_budget(
-    shop: Client, store: ConnectedStore, hooking: Hooking, monkeypatch: pytest.MonkeyPatch
+    shop: Client, store: ConnectedStore, hooking: Hooking
 ) -> None:
     """A new checkout has all of it, and so has this one after a minute."""
-    monkeypatch.setattr("stores.connected.quotes.BUDGET_SECONDS", 0.4)
     hooking(VALIDATE, says({"valid": True}, delay=5.0), business=store.business)
     later = hooking(DISCOUNTS, {"discount": 100}, business=store.business)
-    quote = asked(shop, VALIDATE)["quote"]
-    found = asked(shop, DISCOUNTS, quote)
+    quote = asked(shop, VALIDATE, budget=400)["quote"]
+    found = asked(shop, DISCOUNTS, quote, budget=400)
     assert (found["answer"]["discount"], found["parts"][0]["outcome"]) == (0, "SKIPPED")
     assert not later.receiver.requests
-    assert asked(shop, DISCOUNTS)["answer"]["discount"] == 100
+    assert asked(shop, DISCOUNTS, budget=400)["answer"]["discount"] == 100
     spent = Quote.objects.get(pk=quote)
     Quote.objects.filter(pk=quote).update(spent=[[at - 61, took] for at, took in spent.spent])
-    assert asked(shop, DISCOUNTS, quote)["answer"]["discount"] == 100
+    assert asked(shop, DISCOUNTS, quote, budget=400)["answer"]["discount"] == 100
 
 
 @pytest.fixture
