@@ -30,6 +30,17 @@ class Change:
 
 
 PROTECTIONS: Final = {
+    "id of a command": Change(
+        "extensions.shops.commands", "uuid5(installation.pk, key) if key else uuid4()", "uuid4()"
+    ),
+    "first sending of a command": Change(
+        "extensions.shops.ledger", 'order_by("sent_at")\n    return', 'order_by("-sent_at")\n    return'
+    ),
+    "tellings until they are heard": Change(
+        "extensions.shops.telling",
+        'told_times=F("told_times") + 1)',
+        'told_times=F("told_times") + 1, tell_at=None)',
+    ),
     "sessions that notice silence": Change(
         "config.settings.servers",
         '"tcp_user_timeout": 8_000,\n    "keepalives_idle": 4,',

@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from uuid import uuid4
@@ -16,7 +17,6 @@ from django.utils import timezone
 from accounts.models import ConnectedStore, ShopSystem
 from accounts.services import shops
 from common.ids import new_id
-from extensions.models import ShopCommand
 from installations.models import Installation
 from stores.connected.stores import open_store
 from stores.enums import PaymentStatus
@@ -33,6 +33,16 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pyt
 
 LEASE = 2  # seconds, in place of those of the platform
 SHORT = json.dumps({"common.rest.idempotency:LEASE": LEASE, "extensions.shops.telling:LEASE": LEASE})
+
+
+STEPS = {
+    "kept": "extensions.shops.calling:begin",
+    "answered": "extensions.shops.calling:judged",
+    "taken": "extensions.shops.ledger:settle",
+    "settled": "stores.queries:order_by_id",
+    "before its answer is kept": "common.rest.idempotency:keep",
+}
+TELLING = STEPS | {"settled": "extensions.shops.telling:held"}
 
 
 class Shop(ThreadingHTTPServer):
@@ -104,50 +114,40 @@ def product(store: ConnectedStore, connected: shops.Connected) -> Product:
     return Product.objects.get()
 
 
-STEPS = {
-    "kept": "extensions.shops.calling:begin",
-    "answered": "extensions.shops.calling:judged",
-    "taken": "extensions.shops.ledger:settle",
-    "settled": "stores.queries:order_by_id",
-    "before its answer is kept": "common.rest.idempotency:keep",
-}
-
-
-@pytest.mark.parametrize("after", STEPS)
+@pytest.mark.fault(46, "id of a command", "first sending of a command")
 def test_command_of_a_web_process_that_dies_is_one_order(
-    processes: Processes, asked: Shop, reader: Installation, product: Product, after: str
+    processes: Processes, asked: Shop, reader: Installation, product: Product
 ) -> None:
     processes.use(FAULT_CONSTANTS=SHORT, ALLOW_LOCAL_DESTINATIONS="on", DEBUG="1")
-    port = free_port()
-    doomed = processes.web(port, FAULT_DIE_AT=STEPS[after])
-    wait_for_web(port)
-    with pytest.raises(requests.ConnectionError):
-        place(port, reader, product)
-    assert doomed.wait_for_death() == -signal.SIGKILL
-    assert len(asked.orders) == (after != "kept")
-    assert Order.objects.count() == (after not in ("kept", "answered"))
+    for after, place_in_code in STEPS.items():
+        port, before = free_port(), (len(asked.orders), Order.objects.count())
+        doomed = processes.web(port, FAULT_DIE_AT=place_in_code)
+        wait_for_web(port)
+        with pytest.raises(requests.ConnectionError):
+            place(port, reader, product, after)
+        assert doomed.wait_for_death() == -signal.SIGKILL
+        is_placed, is_taken = after != "kept", after not in ("kept", "answered")
+        assert (len(asked.orders), Order.objects.count()) == (before[0] + is_placed, before[1] + is_taken)
 
     port = free_port()
     processes.web(port)
     wait_for_web(port)
-    answer = until_done(lambda: place(port, reader, product))
-    assert answer.status_code == 201, answer.text
-    assert len(asked.orders) == 1
-    kept = Order.objects.get()
-    assert (answer.json()["id"], kept.external_id) == (str(kept.pk), "o-1")
-    assert len({each["commandId"] for each in asked.asked}) == 1
-    assert Event.objects.filter(type="order.created").count() == 1
-    assert ShopCommand.objects.filter(outcome="DONE").exists()
+    answers = [until_done(lambda key=after: place(port, reader, product, key)) for after in STEPS]
+    assert [each.status_code for each in answers] == [201] * len(STEPS)
+    assert len(asked.orders) == Order.objects.count() == len(STEPS)
+    placed = sorted(each["id"] for each in asked.orders.values())
+    assert sorted(each.json()["externalId"] for each in answers) == placed
+    assert Event.objects.filter(type="order.created").count() == len(STEPS)
 
 
-def place(port: int, reader: Installation, product: Product) -> requests.Response:
+def place(port: int, reader: Installation, product: Product, key: str) -> requests.Response:
     body = {
         "items": [{"productId": str(product.pk), "quantity": 2}],
         "customer": {"name": "Kim", "email": "kim@example.com"},
         "deliveryMethod": "PICKUP",
         "paymentMethod": "CASH",
     }
-    headers = {"Authorization": f"Bearer {reader.raw_token}", "Idempotency-Key": "till-1"}  # type: ignore[attr-defined]
+    headers = {"Authorization": f"Bearer {reader.raw_token}", "Idempotency-Key": key}  # type: ignore[attr-defined]
     url = f"http://127.0.0.1:{port}/app-api/orders"
     return requests.post(url, json=body, headers=headers, timeout=15)
 
@@ -161,28 +161,37 @@ def until_done(call: Any) -> requests.Response:
     return answer
 
 
-@pytest.mark.parametrize("after", ["kept", "answered", "settled"])
+@pytest.mark.fault(46, "tellings until they are heard")
 def test_telling_of_a_process_that_dies_is_told_again(
-    processes: Processes, asked: Shop, reader: Installation, store: ConnectedStore, after: str
+    processes: Processes, asked: Shop, reader: Installation, store: ConnectedStore
 ) -> None:
     processes.use(FAULT_CONSTANTS=SHORT, ALLOW_LOCAL_DESTINATIONS="on", DEBUG="1")
+    payments = []
+    for after in ("kept", "answered", "settled"):
+        payments.append(payment := to_tell(store, reader, after))
+        doomed = tell(processes, FAULT_DIE_AT=TELLING[after])
+        assert doomed.wait_for_death() == -signal.SIGKILL
+        assert (str(payment.command_id) in asked.told) == (after != "kept")
+        others_wait(timedelta(hours=1))
+    time.sleep(LEASE)
+    others_wait(timedelta())
+    assert tell(processes).wait_for_death() == 0
+    assert not ShopPayment.objects.exclude(tell_at=None, tried_until=None).exists()
+    assert asked.told == {str(each.command_id): "COMPLETED" for each in payments}
+
+
+def others_wait(time_: timedelta) -> None:
+    """All that are still to be told become due then."""
+    ShopPayment.objects.filter(tell_at__isnull=False).update(tell_at=timezone.now() + time_)
+
+
+def to_tell(store: ConnectedStore, reader: Installation, number: str) -> ShopPayment:
     now = timezone.now()
-    payment = ShopPayment.objects.create(
-        business=store.business, order_id=new_id(), order_external_id="o-1", provider=str(reader.app_id),
+    return ShopPayment.objects.create(
+        business=store.business, order_id=new_id(), order_external_id=number, provider=str(reader.app_id),
         method="pay:wallet", amount=900, currency="USD", is_made=True, status=PaymentStatus.COMPLETED,
         command_id=uuid4(), tell_since=now, tell_at=now,
     )  # fmt: skip
-    steps = STEPS | {"settled": "extensions.shops.telling:held"}
-    doomed = tell(processes, FAULT_DIE_AT=steps[after])
-    assert doomed.wait_for_death() == -signal.SIGKILL
-    assert len(asked.told) == (after != "kept")
-    payment.refresh_from_db()
-    assert payment.tell_at is not None
-    time.sleep(LEASE)
-    assert tell(processes).wait_for_death() == 0
-    payment.refresh_from_db()
-    assert (payment.tell_at, payment.tried_until) == (None, None)
-    assert asked.told == {str(payment.command_id): "COMPLETED"}
 
 
 def tell(processes: Processes, **environment: str) -> Any:
