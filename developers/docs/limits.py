@@ -10,8 +10,7 @@ from accounts.models import LASTS
 from accounts.services import businesses, developer_tokens, invitations, second_factor
 from accounts.services.staff import STAFF
 from accounts.sign_in import limits as sign_in_limits
-from accounts.sign_in import tickets
-from accounts.sign_in import tokens
+from accounts.sign_in import tickets, tokens
 from activity.services import retention as log_retention
 from activity.services import writing
 from common import lengths, strangers
