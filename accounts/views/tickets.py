@@ -1,6 +1,6 @@
 """The link of a ticket, by which a shop signs one of its people in (contract, section 17, "People")."""
 
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from allauth.account.internal.flows.login import record_authentication
 from django.contrib.auth import login
@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts.models import ShopTicket, User
+from accounts.models import ShopTicket
 from accounts.sign_in import tickets, ways
 from common.web.limits import limit_by_address
 from common.web.methods import GET_OR_POST
@@ -49,7 +49,7 @@ def _gone(request: HttpRequest) -> HttpResponse:
 
 
 def _is_of_another(request: HttpRequest, found: ShopTicket) -> bool:
-    return request.user.is_authenticated and not tickets.is_same(cast(User, request.user), found.person)
+    return request.user.is_authenticated and not tickets.is_same(request.user, found.person)
 
 
 def _sign_in(request: HttpRequest, found: ShopTicket) -> None:
