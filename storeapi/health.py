@@ -1,4 +1,4 @@
-"""How the mirror of each connected store is, and what came of commands to its shop: for the operator's pages, the metrics and the alert (contract, section 17)."""
+"""How the mirror of each connected store is, and the results of commands to its shop: for the operator's pages, the metrics and the alert (contract, section 17)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class CommandHealth:
-    """Of a connection: what came of the last day's commands, by the labels of `CommandOutcome`, and the newest that failed of any day."""
+    """Of a connection: the results of the last day's commands, by the labels of `CommandOutcome`, and the newest that failed of any day."""
 
     counts: list[tuple[str, int]]
     failed: list[ShopCommand]

@@ -97,7 +97,7 @@ def _id(installation: Installation, key: str) -> UUID:
 
 
 def _guest_order(business: Business, request: OrderRequest) -> dict[str, Any]:
-    """The app's body with the shop's ids. What isn't there is null."""
+    """The app's body with the shop's ids. Fields without a value are null."""
     lines = merge(request.items)
     ids = [line.product_id for line in lines]
     known = Product.objects.filter(business=business, pk__in=ids).values_list("pk", "external_id")

@@ -1,4 +1,4 @@
-"""What was asked of shops, and what came of it (`ShopCommand`). Each is written before it is sent: one that was cut short stays SENT.
+"""Commands to shops, and their results (`ShopCommand`). Each is written before it is sent: one that was cut short stays SENT.
 
 A customer who is erased is blanked in it, and old rows are deleted.
 """
@@ -41,7 +41,7 @@ def begin(
 
 
 def settle(row: ShopCommand, outcome: CommandOutcome, message: str, exchange: Exchange | None = None) -> None:
-    """Keep what came of it. The row may be gone with its store."""
+    """Keep its result. The row may be gone with its store."""
     SHOP_COMMANDS.labels(row.command, outcome.lower()).inc()
     row.outcome, row.message = outcome, shortened(message)
     if exchange:

@@ -1,13 +1,13 @@
-"""Tells shops what became of the payments that apps made for their orders (contract, section 17, "Hooks").
+"""Notifies shops of the results of payments that apps made for their orders (contract, section 17, "Hooks").
 
-`stores.connected.payments` notes what is to be told, in the transaction of the change: the payment's `command_id`, `tell_since`, and
+`stores.connected.payments` plans a notification, in the transaction of the change: the payment's `command_id`, `tell_since`, and
 `tell_at`. A run here takes these steps for each that is due:
 
 1. A lease on the payment, so that one run has it, and the count of its tries.
 2. The command goes out with the payment's status as it is now.
-3. A 200 or a 409 ends it; otherwise the next try is planned. If the status has changed meanwhile, that is told next.
+3. A 200 or a 409 ends it; otherwise the next try is planned. If the status has changed meanwhile, that is sent next.
 
-If the process dies, the lease ends, and the next run tells the same under the same `commandId`.
+If the process dies, the lease ends, and the next run sends the same under the same `commandId`.
 """
 
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ def tell_due(*, now: datetime | None = None) -> int:
 
 
 def bring_forward(*, business: Business, by: timedelta) -> None:
-    """Of a store for tests: let its shop be told earlier by so much."""
+    """Of a store for tests: let its shop be notified earlier by so much."""
     waiting = ShopPayment.objects.filter(business=business, tell_at__isnull=False)
     waiting.update(tell_at=F("tell_at") - by, tell_since=F("tell_since") - by)
 
@@ -99,7 +99,7 @@ def _begin(begun: list[Telling], now: datetime, order_id: UUID) -> None:
 
 
 def _command(payment: ShopPayment) -> Command | None:
-    """None for a shop that takes no commands any more."""
+    """None for a shop that doesn't accept commands any more."""
     store = payment.business.connected
     apps = Installation.objects.filter(business=payment.business, app_id=payment.provider).with_app()
     installation = apps.order_by("-installed_at").first()
@@ -133,7 +133,7 @@ def _end(telling: Telling, now: datetime | None) -> None:
     mine = held(ShopPayment.objects.filter(pk=payment.pk), telling.until)
     tell_at = None if is_heard else _next(payment, exchange, now or timezone.now())
     mine.filter(command_id=payment.command_id).update(tell_at=tell_at, tried_until=None)
-    mine.update(tried_until=None)  # of one that has another status meanwhile, which is told next
+    mine.update(tried_until=None)  # of one that has another status meanwhile, which is sent next
 
 
 def _next(payment: ShopPayment, exchange: Exchange, now: datetime) -> datetime | None:

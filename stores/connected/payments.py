@@ -140,7 +140,7 @@ def _open(store: ConnectedStore, wish: PaymentWish, now: datetime) -> tuple[Shop
         expires_at=now + MAKING,
         opened_at=now,
         updated_at=now,
-        tried_until=before.tried_until if before else None,  # the status before may just be told
+        tried_until=before.tried_until if before else None,  # the status before may be under way
     )
     payment.save()
     return payment, before

@@ -181,7 +181,7 @@ def test_telling_of_a_process_that_dies_is_told_again(
 
 
 def others_wait(time_: timedelta) -> None:
-    """All that are still to be told become due then."""
+    """All that are still to be sent become due then."""
     ShopPayment.objects.filter(tell_at__isnull=False).update(tell_at=timezone.now() + time_)
 
 

@@ -1,4 +1,4 @@
-"""A shop is told what became of the payments that apps made for its orders (contract, section 17, "Hooks")."""
+"""A shop is notified of the results of payments that apps made for its orders (contract, section 17, "Hooks")."""
 
 import json
 from datetime import timedelta
@@ -115,7 +115,7 @@ def test_two_statuses_end_it(
 
 
 def test_newest_status_alone_is_told(asked: Receiver, store: ConnectedStore, reader: Installation) -> None:
-    """It changes while the one before is being told."""
+    """It changes while the one before is being sent."""
     payment, newest = to_tell(store, reader, status=PaymentStatus.EXPIRED), uuid4()
 
     def changes(connection: Any) -> None:
@@ -204,7 +204,7 @@ def test_clock_of_a_store_for_tests_moves_it(
 def test_shop_is_told_what_an_app_has_settled(
     asked: Receiver, shop: Client, store: ConnectedStore, hooking: Hooking
 ) -> None:
-    """The buyer pays at the second try, while the shop is told of the first one."""
+    """The buyer pays at the second try, while the shop is notified of the first one."""
     app, method = wallet(hooking, store.business)
     pay(shop, method)
     assert tell_due() == 0
