@@ -79,7 +79,7 @@ def _api() -> list[Limit]:
     return [
         Limit("Requests of an installation to the app API and webhooks API", f"{api_limits.REQUESTS_A_MINUTE} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
         Limit("Requests of a connected shop; a batch counts as one for each 50 rows", f"{settings.STORE_API_RATE:,} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
-        Limit("Tickets of a connected shop, apart from its other requests", f"{settings.STORE_API_RATE:,} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
+        Limit("Hooks, tickets and placements that a connected shop asks for, apart from its other requests", f"{settings.STORE_API_RATE:,} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
         Limit("People of a connected store", f"{tickets.MOST:,}", "409"),
         Limit("Requests without a valid token, for each address", f"{api_limits.REQUESTS_A_MINUTE} in {rate_limits.WINDOW} seconds", "429"),
         Limit("Calls of the developer API, and forms sent in the portal and in a merchant's dashboard, together for each person", f"{rate_limits.PERSON_REQUESTS} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),

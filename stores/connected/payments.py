@@ -113,8 +113,7 @@ def _standing(payment: ShopPayment | None, wish: PaymentWish) -> ShopPayment | N
     if payment is None or payment.status in (PaymentStatus.FAILED, PaymentStatus.EXPIRED):
         return None
     if payment.method != wish.method:
-        message = f"The payment of this order by {payment.method} is {payment.status.lower()}."
-        raise Conflict(message, code="payment_pending")
+        raise Conflict("The payment of this order is pending or completed.", code="payment_pending")
     return payment
 
 

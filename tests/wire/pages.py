@@ -139,7 +139,13 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
         "sdk/node/": Subject(None, {"file": PACKAGES[NODE].file_name}),
         "app-api/": Subject(None, of_app | order | {"slug": "bread"}),
         "webhooks/": Subject(None, of_app),
-        "store-api/": Subject(None, {"store": "main", "id": "p-1", "person": "p-1", "erasure_id": "nothing"}),
+        "store-api/": Subject(
+            None,
+            {
+                "store": "main", "id": "p-1", "person": "p-1", "erasure_id": "nothing", "order_id": "p-1",
+                "point": "order.validate",
+            },
+        ),  # fmt: skip
         "developer/": Subject(None, of_app | {"check_id": "nothing", "store_id": "nothing"}),
         "accounts/login/": Subject(None, {}),
         "accounts/register/": Subject(None, {}),
