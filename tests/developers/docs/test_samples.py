@@ -112,6 +112,9 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
         found["appId"] = casts.app_in_release(cast, state)
     if "{memberId}" in endpoint.path:
         found["memberId"] = casts.member_of(cast)
+    if "{businessId}" in endpoint.path:
+        store = ConnectedStore.objects.get(system__name=f"Shop for {endpoint.id}")
+        found["businessId"] = str(store.pk)
     if "{storeId}" in endpoint.path:
         found["storeId"] = casts.store_for_tests(cast.tested_app)
     if "{erasureId}" in endpoint.path:
@@ -129,7 +132,7 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
 def key_of_shop(endpoint: ApiOperation) -> str:
     """Of a connection of its own for tests, whose store `main` may be changed and ended, and its clock moved. It has the row to get."""
     made = shops.connect(name=f"Shop for {endpoint.id}", is_test=True)
-    values = {"name": endpoint.id, "currency": "USD"}
+    values = {"name": endpoint.id, "currency": "USD", "storefront_url": "https://shop.example/"}
     store = open_store(system=made.system, external_id="main", values=values)
     if endpoint.method == "GET" and endpoint.path.endswith("/{id}"):
         resource = Resource(endpoint.path.split("/")[-2])
