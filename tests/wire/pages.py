@@ -139,6 +139,7 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
         "sdk/node/": Subject(None, {"file": PACKAGES[NODE].file_name}),
         "app-api/": Subject(None, of_app | order | {"slug": "bread"}),
         "webhooks/": Subject(None, of_app),
+        "placements/": Subject(None, {"business_id": "nothing"}),
         "store-api/": Subject(
             None,
             {

@@ -115,6 +115,9 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
         found["appId"] = casts.app_in_release(cast, state)
     if "{memberId}" in endpoint.path:
         found["memberId"] = casts.member_of(cast)
+    if "{businessId}" in endpoint.path:
+        store = ConnectedStore.objects.get(system__name=f"Shop for {endpoint.id}")
+        found["businessId"] = str(store.pk)
     if "{storeId}" in endpoint.path:
         found["storeId"] = casts.store_for_tests(cast.tested_app)
     if "{erasureId}" in endpoint.path:
@@ -134,7 +137,7 @@ def key_of_shop(endpoint: ApiOperation) -> str:
     payment, to get.
     """
     made = shops.connect(name=f"Shop for {endpoint.id}", is_test=True)
-    values = {"name": endpoint.id, "currency": "USD"}
+    values = {"name": endpoint.id, "currency": "USD", "storefront_url": "https://shop.example/"}
     store = open_store(system=made.system, external_id="main", values=values)
     if endpoint.method == "GET" and endpoint.path.endswith("/{id}"):
         resource = Resource(endpoint.path.split("/")[-2])
