@@ -55,7 +55,7 @@ def wanted_of(business: Business) -> WantedRows:
 
 
 def wanted_among(resources: Iterable[Resource], business: Business) -> WantedRows:
-    """The same where there are only rows of these kinds. Products and pages are wanted by all, so for them nobody is asked."""
+    """The same where there are only rows of these kinds. Products and pages are wanted by all, so no app is asked about them."""
     return _ALWAYS if _ASKED_FOR.isdisjoint(resources) else wanted_of(business)
 
 

@@ -89,8 +89,8 @@ class CountedBackend(BaseEmailBackend):
 class PatientBackend(EmailBackend):
     """Django's for SMTP, which waits for the answer to a whole mail longer than for others.
 
-    A server that still looks through a mail takes it in the end, so whoever gives up sends it twice. Mails that
-    fail silently, such as those about crashes, are never sent again, and keep nobody waiting.
+    A server that still looks through a mail takes it in the end, so a sender that gives up before sends it twice. Mails that
+    fail silently, such as those about crashes, are never resent, so no request waits for them.
     """
 
     @property

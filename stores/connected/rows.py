@@ -117,7 +117,7 @@ def _parts(rows: Sequence[PushedRow]) -> Iterator[Sequence[PushedRow]]:
 def _take_apart(
     store: ConnectedStore, rows: Sequence[PushedRow], wanted: WantedRows, quiet: bool, now: datetime
 ) -> list[RowOutcome]:
-    """Where one of the rows can't be taken by a fault of ours, each is taken in a transaction of its own, so that the others stand."""
+    """Where one of the rows can't be taken by a fault of ours, each is taken in a transaction of its own, so that the others stay."""
     try:
         return _take(store, rows, wanted, quiet, now)
     except (NotFound, Unavailable):  # of the store
