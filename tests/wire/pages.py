@@ -143,10 +143,14 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
         "store-api/": Subject(
             None,
             {
-                "store": "main", "id": "p-1", "person": "p-1", "erasure_id": "nothing", "order_id": "p-1",
+                "store": "main",
+                "id": "p-1",
+                "person": "p-1",
+                "erasure_id": "nothing",
+                "order_id": "p-1",
                 "point": "order.validate",
             },
-        ),  # fmt: skip
+        ),
         "developer/": Subject(None, of_app | {"check_id": "nothing", "store_id": "nothing"}),
         "accounts/login/": Subject(None, {}),
         "accounts/register/": Subject(None, {}),
