@@ -1,6 +1,6 @@
 """The bodies and responses of hooks that a shop's checkout asks (contract, section 17, "Hooks").
 
-What is read of `data` follows from the schema by which apps get it; ids are the shop's, and the Business ID is ours to add.
+The fields of `data` follow from the schema by which apps get it. Ids are the shop's, and we add the Business ID.
 """
 
 import re

@@ -96,7 +96,7 @@ def test_payment_that_stands_is_given_again_without_asking(shop: Client, paying:
 def test_another_method_is_409_while_one_stands(
     shop: Client, store: ConnectedStore, paying: Hooked, method: str, hooking: Hooking
 ) -> None:
-    """Whoever owns it. Once the payment has failed the customer may choose again."""
+    """It may be of the same app or of another one. Once the payment has failed the customer may choose again."""
     other, others_method = wallet(hooking, store.business)
     pay(shop, method)
     for each in (others_method, f"{paying.app.slug}:card", "nobody:x"):
@@ -160,7 +160,7 @@ def test_order_shows_the_payment_and_not_that_of_its_row(
 
 
 def test_row_with_another_method_has_its_own_payment(shop: Client, paying: Hooked, method: str) -> None:
-    """And back. What its app reports is kept all the same."""
+    """And back. The report of its app is kept all the same."""
     pay(shop, method)
     found = order(shop, paymentMethod="Cash", payment={"status": "PENDING", "invoiceId": "till"})
     assert Payment.objects.get().invoice_id == "till"
@@ -186,7 +186,7 @@ def test_payment_completed_before_its_order_is_in_the_first_events(
 
 
 def test_payment_made_after_the_order(shop: Client, paying: Hooked, method: str) -> None:
-    """Its part stands at the order at once, and not a second time by the quote."""
+    """Its part is at the order at once, and not a second time by the quote."""
     found = order(shop, paymentMethod=method)
     quote = asked(shop, PAYMENT, paymentMethodId=method)["quote"]
     assert Payment.objects.get().payment_url == PAY["paymentUrl"]
@@ -254,7 +254,7 @@ def test_payment_of_another_store_is_nobodys(
 def test_shop_is_to_be_told_of_each_change(
     shop: Client, store: ConnectedStore, paying: Hooked, method: str, takes_commands: bool
 ) -> None:
-    """But of none that it was answered."""
+    """But not of a payment that was given again."""
     if takes_commands:
         store.system.commands_url = "https://shop.example/commands"
         store.system.save()
