@@ -254,7 +254,7 @@ def test_payment_of_another_store_is_nobodys(
 def test_shop_is_to_be_told_of_each_change(
     shop: Client, store: ConnectedStore, paying: Hooked, method: str, takes_commands: bool
 ) -> None:
-    """But not of a payment that was given again."""
+    """But not of the result that its own call was answered with."""
     if takes_commands:
         store.system.commands_url = "https://shop.example/commands"
         store.system.save()
