@@ -18,7 +18,7 @@ from extensions.in_store.placements import Placements, placements_on
 from installations.models import Installation
 
 MAX_HEIGHT: Final = 400  # pixels of a block (contract, section 6)
-LOCALE: Final[re.Pattern[str]] = validate_locale.regex
+LOCALE: Final = re.compile(validate_locale.regex)
 MAX_AGE: Final = 30  # seconds; a pause shows within 60
 
 
