@@ -170,6 +170,8 @@ class MerchantNoticesForm(NoticesForm):
         super().__init__(data, user=user)
         if not manages:
             del self.fields["mails"]
+        elif not user.capabilities.accounts:
+            self.fields["mails"].help_text = ""  # there is no security of an account to mail about
         self.kinds = () if not has_news else tuple(StoreNotice) if manages else OF_ORDERS
         for kind in self.kinds:
             self.fields[kind.value] = forms.ChoiceField(
