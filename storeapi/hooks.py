@@ -1,6 +1,6 @@
 """The bodies and responses of hooks that a shop's checkout asks (contract, section 17, "Hooks").
 
-What is read of `data` follows from the schema by which apps get it; ids are the shop's, and the Business ID is ours to add.
+`data` is read by the schema by which apps get it; ids are the shop's, and the Business ID is ours to add.
 """
 
 import re

@@ -1,9 +1,9 @@
 """Payments that apps make for orders of a shop, often before the order's row comes (contract, section 17, "Hooks").
 
-1. `_open` writes the payment, with our id of the order, before the app is asked. One that stands is given again instead.
+1. `_open` writes the payment, with our id of the order, before the app is asked. One that is pending or completed is given again instead.
 2. The app is asked, outside any transaction.
 3. `_keep` writes what it answered.
-4. `settle` takes what the app reports afterwards, and `expire_payments` ends what nobody pays.
+4. `settle` records the result that the app reports afterwards, and `expire_payments` ends payments that weren't made in time.
 
 A process that dies between two steps leaves a payment that expires after `MAKING`. The payment is shown at the order once both are there,
 whichever comes first: `OrderPayments` copies it. All of this happens while the store's mirror is locked, as its rows do.
@@ -87,7 +87,7 @@ def method_of_same_app(payment: ShopPayment, method: str) -> bool:
 def make_payment(
     *, store: ConnectedStore, wish: PaymentWish, flow: Flow, now: datetime | None = None
 ) -> Made:
-    """Ask the method's app to make a payment, unless one stands. Not inside a transaction.
+    """Ask the method's app to make a payment, unless one is pending or completed. Not inside a transaction.
 
     Raises `Conflict` while a payment by another method is pending or completed, `Unavailable` if the app can't be waited for, after
     which nothing was made, and `NotFound` for a store that is ending.
@@ -119,7 +119,7 @@ def _standing(payment: ShopPayment | None, wish: PaymentWish) -> ShopPayment | N
 
 @transaction.atomic
 def _open(store: ConnectedStore, wish: PaymentWish, now: datetime) -> tuple[ShopPayment, ShopPayment | None]:
-    """The payment, and the one that was there before: the same if it stands. One that failed or expired is opened again."""
+    """The payment, and the one that was there before: the same if it is pending or completed. One that failed or expired is opened again."""
     locked(store)
     known = KnownRows(store.business, [(Resource.ORDERS, wish.order)], now)
     order_id = known.mention(Resource.ORDERS, wish.order)
@@ -167,7 +167,7 @@ def _ask(
 
 @transaction.atomic
 def _take_back(store: ConnectedStore, opened: ShopPayment, before: ShopPayment | None) -> None:
-    """Of an app that couldn't be waited for: as if it had not been opened. What the app has settled meanwhile stays."""
+    """Of an app that couldn't be waited for: as if it had not been opened. A result that the app has reported meanwhile stays."""
     locked(store)
     rows = ShopPayment.objects.filter(pk=opened.pk, opened_at=opened.opened_at)
     if rows.filter(status=PaymentStatus.PENDING).exists():
@@ -276,7 +276,7 @@ def bring_forward(*, business: Business, by: timedelta, now: datetime) -> list[S
 
 
 def _end(payment: ShopPayment, status: PaymentStatus, now: datetime) -> Order | None:
-    """Set the last status, which the shop is told where it takes commands. Returns the order, if it is there."""
+    """Set the last status, and have the shop notified of it where it takes commands. Returns the order, if it is there."""
     payment.status, payment.updated_at = status, now
     takes_commands = ShopSystem.objects.filter(stores=payment.business_id).exclude(commands_url="").exists()
     payment.command_id = uuid4() if takes_commands else None

@@ -53,8 +53,8 @@ class ShopPayment(models.Model):
     `expires_at` then as in `services.payments.MAKING`; `is_made` once the app has answered. While the order's row names no other
     method, the order's `Payment` is a copy of this one. `row_amount` is what the row has to be paid, where that is not `amount`.
 
-    The shop is told of each change of the status but the first: `command_id` stands for the telling of the newest, `tell_at` is when it
-    is tried next, null once there is nothing to tell, and `tell_since` when its first try was due.
+    The shop is notified of each change of the status but the first: `command_id` names the newest notification, `tell_at` is when it is
+    tried next, null once there is none to send, and `tell_since` when its first try was due.
     """
 
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="+")

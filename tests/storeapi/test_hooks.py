@@ -207,7 +207,7 @@ def test_operator_reads_how_many_were_skipped(shop: Client, store: ConnectedStor
 def test_without_a_place_no_payment_is_made(
     shop: Client, store: ConnectedStore, hooking: Hooking, was_quick: bool
 ) -> None:
-    """Not for an app that nobody has waited for yet, nor for one that was quick until now."""
+    """Not for an app that was never waited for, nor for one that was quick until now."""
     app, method = wallet(hooking, store.business, says({}, delay=5.0))
     if was_quick:
         strangers.bound().remember(str(app.app.pk), PAYMENT, 0.01)

@@ -84,7 +84,7 @@ def test_payment_is_there_before_its_order(
     assert order(shop, paymentMethod=method)["id"] == data["orderId"]
 
 
-def test_payment_that_stands_is_given_again_without_asking(shop: Client, paying: Hooked, method: str) -> None:
+def test_pending_payment_is_given_again_without_asking(shop: Client, paying: Hooked, method: str) -> None:
     first = asked(shop, PAYMENT, paymentMethodId=method)
     again = asked(shop, PAYMENT, paymentMethodId=method, amount="1000")
     assert (again["answer"], again["parts"]) == (first["answer"], [])
@@ -96,7 +96,7 @@ def test_payment_that_stands_is_given_again_without_asking(shop: Client, paying:
 def test_another_method_is_409_while_one_stands(
     shop: Client, store: ConnectedStore, paying: Hooked, method: str, hooking: Hooking
 ) -> None:
-    """Whoever owns it. Once the payment has failed the customer may choose again."""
+    """Of any app. Once the payment has failed the customer may choose again."""
     other, others_method = wallet(hooking, store.business)
     pay(shop, method)
     for each in (others_method, f"{paying.app.slug}:card", "nobody:x"):
@@ -160,7 +160,7 @@ def test_order_shows_the_payment_and_not_that_of_its_row(
 
 
 def test_row_with_another_method_has_its_own_payment(shop: Client, paying: Hooked, method: str) -> None:
-    """And back. What its app reports is kept all the same."""
+    """And back. The result that its app reports is kept all the same."""
     pay(shop, method)
     found = order(shop, paymentMethod="Cash", payment={"status": "PENDING", "invoiceId": "till"})
     assert Payment.objects.get().invoice_id == "till"
@@ -186,7 +186,7 @@ def test_payment_completed_before_its_order_is_in_the_first_events(
 
 
 def test_payment_made_after_the_order(shop: Client, paying: Hooked, method: str) -> None:
-    """Its part stands at the order at once, and not a second time by the quote."""
+    """Its part is at the order at once, and not a second time by the quote."""
     found = order(shop, paymentMethod=method)
     quote = asked(shop, PAYMENT, paymentMethodId=method)["quote"]
     assert Payment.objects.get().payment_url == PAY["paymentUrl"]
@@ -254,7 +254,7 @@ def test_payment_of_another_store_is_nobodys(
 def test_shop_is_to_be_told_of_each_change(
     shop: Client, store: ConnectedStore, paying: Hooked, method: str, takes_commands: bool
 ) -> None:
-    """But of none that it was answered."""
+    """But not of the answer itself."""
     if takes_commands:
         store.system.commands_url = "https://shop.example/commands"
         store.system.save()
@@ -306,7 +306,7 @@ def test_clock_of_a_store_for_tests_lets_it_expire(hooking: Hooking) -> None:
     assert kept(shop)["status"] == "EXPIRED"
 
 
-def test_mention_stays_while_a_payment_stands(shop: Client, store: ConnectedStore, method: str) -> None:
+def test_mention_stays_while_there_is_a_payment(shop: Client, store: ConnectedStore, method: str) -> None:
     pay(shop, method)
     asked(shop, "order.validate")
     assert remove_old_mentions(now=timezone.now() + timedelta(days=91)) == 1
