@@ -84,7 +84,7 @@ def test_payment_is_there_before_its_order(
     assert order(shop, paymentMethod=method)["id"] == data["orderId"]
 
 
-def test_payment_that_stands_is_given_again_without_asking(shop: Client, paying: Hooked, method: str) -> None:
+def test_pending_payment_is_given_again_without_asking(shop: Client, paying: Hooked, method: str) -> None:
     first = asked(shop, PAYMENT, paymentMethodId=method)
     again = asked(shop, PAYMENT, paymentMethodId=method, amount="1000")
     assert (again["answer"], again["parts"]) == (first["answer"], [])
@@ -306,7 +306,7 @@ def test_clock_of_a_store_for_tests_lets_it_expire(hooking: Hooking) -> None:
     assert kept(shop)["status"] == "EXPIRED"
 
 
-def test_mention_stays_while_a_payment_stands(shop: Client, store: ConnectedStore, method: str) -> None:
+def test_mention_stays_while_there_is_a_payment(shop: Client, store: ConnectedStore, method: str) -> None:
     pay(shop, method)
     asked(shop, "order.validate")
     assert remove_old_mentions(now=timezone.now() + timedelta(days=91)) == 1
