@@ -47,12 +47,12 @@ def keep_apps_that_merchants_use(
 
 @receiver(account_deleted)
 def end_installations(sender: Any, *, user: User, now: datetime, **kwargs: Any) -> None:
-    """All apps leave the person's stores, each with its data erasure. Codes that weren't exchanged stop working, also those of staff."""
+    """All apps leave the person's stores, each with its data erasure. Codes that weren't exchanged stop working."""
     for installation in (
         Installation.objects.active().filter(business__in=Business.objects.owned_by(user)).order_by("pk")
     ):
         uninstall(installation=installation, now=now)
-    Grant.objects.filter(Q(user=user) | Q(business__in=Business.objects.owned_by(user))).delete()
+    Grant.objects.filter(user=user).delete()
 
 
 @receiver(marketplace_signals.app_deleted)
