@@ -240,16 +240,20 @@ def _echo(given: Any) -> str | None:
     return given[:LONGEST_ECHO] if isinstance(given, str) else None
 
 
+def _storable(name: str | None) -> str | None:
+    return None if name and "\x00" in name else name
+
+
 def _refusal(resource: Resource, external_id: str, error: Exception) -> dict[str, Any]:
     return _named({"resource": resource.value, "externalId": external_id, "error": _error_of(error)})
 
 
 def _named(refused: Mapping[str, Any]) -> dict[str, Any]:
-    """For the operator: without the values of the row, which no message has."""
+    """For the operator: without the values of the row, which no message has. A name with NUL, which PostgreSQL can't keep, is left out."""
     error = refused["error"]
     return {
-        "resource": refused["resource"],
-        "externalId": refused["externalId"],
+        "resource": _storable(refused["resource"]),
+        "externalId": _storable(refused["externalId"]),
         "code": error["code"],
         "message": error["message"],
     }
