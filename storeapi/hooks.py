@@ -90,7 +90,7 @@ class OptionalInteger(WithDefault, Integer):
     pass
 
 
-class HookBody(WholeBody):
+class HookBody(serializers.Serializer):
     """What a checkout asks apps. `HOOK_BODIES` have the `data` of each point."""
 
     data: Any = Object(
