@@ -197,7 +197,7 @@ def _keep(
     payment.save(update_fields=ANSWERED)
     order = _show(payment, now)
     if order is not None:
-        insert(*parts_of(order, asked.parts, now=now))
+        insert(*parts_of(order.pk, asked.parts, now=now))
     return Made(payment, asked, order)
 
 

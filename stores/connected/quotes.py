@@ -157,7 +157,6 @@ class Quotes:
         """Once the orders are there. Of those whose customer was erased nothing that apps wrote is kept."""
         known = self._calls_before()
         for order_id, quotes in self._taken.items():
-            order = Order(pk=order_id)
             parts: list[OrderHookPart] = []
             calls: list[UUID] = []
             for quote in quotes:
@@ -165,7 +164,7 @@ class Quotes:
                     if part.call_id and part.call_id not in known:
                         known.add(part.call_id)
                         calls.append(part.call_id)
-                        parts += parts_of(order, [part], now=quote.asked_at)
+                        parts += parts_of(order_id, [part], now=quote.asked_at)
                 if order_id in erased:
                     quote.answers = {}
                 quote.save(update_fields=["order", "differs", "answers"])

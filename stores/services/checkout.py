@@ -202,7 +202,7 @@ def _write(checkout: Checkout, basket: Basket, agreed: PricedBasket, now: dateti
     ):  # what the customer and the apps said is in the one of before
         raise _changing()
     placed = change(order, OrderChangeKind.PLACED, by=checkout.by, now=now)
-    parts = parts_of(order, agreed.parts, now=now)
+    parts = parts_of(order.pk, agreed.parts, now=now)
     insert(order)
     insert(*order.lines)
     insert(placed)

@@ -94,7 +94,7 @@ def make_payment(*, order: Order, now: datetime | None = None) -> Order:
     with transaction.atomic():
         now = now or timezone.now()
         order = _lock_order(order)
-        insert(*parts_of(order, asked.parts, now=now))
+        insert(*parts_of(order.pk, asked.parts, now=now))
         payment = _lock_payment(order)
         if payment is None or payment.pk != asked_for:
             return order
