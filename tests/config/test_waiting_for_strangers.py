@@ -22,7 +22,7 @@ from django.urls import URLPattern, get_resolver
 from django.utils import timezone
 
 from accounts.models import Business, User
-from accounts.services import registration
+from accounts.services import registration, shops
 from accounts.sign_in import tokens
 from common import strangers
 from common.ids import new_id
@@ -32,6 +32,7 @@ from installations.models import Installation
 from marketplace.models import Submission
 from marketplace.services import reviews
 from stores.addresses import store_url
+from stores.connected.stores import open_store
 from stores.enums import PaymentStatus
 from tests import factories
 from tests.config.web_servers import COMMANDS, REQUESTS, Ask, Server, serving, session_of
@@ -64,6 +65,7 @@ class Site:
     installations: list[Installation]
     webhooks: list[Webhook]
     submissions: list[Submission] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)  # of shop systems
 
     def app(self, number: int) -> Installation:
         return self.installations[number % len(self.installations)]
@@ -98,6 +100,23 @@ def _order(site: Site, number: int) -> Ask:
 
 def _methods(site: Site, number: int) -> Ask:
     return Ask("/app-api/payment-methods", "GET", headers=site.token(number))
+
+
+def _hook_of_a_shop(site: Site, number: int) -> Ask:
+    """The checkout of a connected store with the apps."""
+    if not site.keys:
+        connected = shops.connect(name="Northwind")
+        values = {"name": "Main", "currency": "USD"}
+        store = open_store(system=connected.system, external_id="main", values=values)
+        for _ in range(APPS):
+            app = factories.app(site.dana, webhook_url=site.receiver.url)
+            factories.approve(app)
+            factories.installation(app, store.business)
+            factories.hook(app, "order.validate")
+        site.keys.append(connected.key)
+    data = {"items": [{"productId": "p-1", "quantity": 1}], "subtotal": 900, "deliveryMethod": "PICKUP"}
+    headers = {"Authorization": f"Bearer {site.keys[0]}"}
+    return Ask("/store-api/stores/main/hooks/order.validate", body={"data": data}, headers=headers)
 
 
 def _test_change(site: Site, number: int) -> Ask:
@@ -199,6 +218,7 @@ ROUTES: dict[str, Callable[[Site, int], Ask]] = {
     "WebhookTest": _test_by_api,
     "OrderList": _order,
     "PaymentMethods": _methods,
+    "HookCallList": _hook_of_a_shop,
     "MakeTestChangeView": _test_change,
     "TestStoreChangesView": _change_in_test_store,
     "webhook_test": lambda site, number: site.portal(number, f"webhooks/{site.webhooks[number % APPS].pk}/test/"),
