@@ -26,7 +26,7 @@ from stores.hookpoints import (
     OrderVerdict,
     ShippingRate,
 )
-from stores.models import Order, OrderHookPart, Quote
+from stores.models import OrderHookPart, Quote
 from stores.services.history import parts_of
 
 GOOD_FOR: Final = timedelta(hours=1)  # from its newest call
