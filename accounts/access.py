@@ -1,19 +1,22 @@
 """Decides what a person may do with a store. No other module compares the owner of a business with a person.
 
 An OWNER does everything. A MANAGER does all but staff and ending the business. ORDERS sees orders, reviews and customers, and none
-of the rest (contract, section 11). Only merchants' stores have staff: a sandbox belongs to its developer alone.
+of the rest (contract, section 11). Only merchants' stores have staff: a developer's sandbox belongs to its developer alone. In a
+connected store everybody is staff, its owners too, and the account that owns the business belongs to no person.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Case, OuterRef, Subquery, Value, When
+from django.urls import URLPattern
 
 from accounts.enums import StoreRole
 from accounts.models import Business, BusinessQuerySet, Staff, User
+from accounts.models.capabilities import NAMES
 from common.errors import NotAllowed
 
 _RANKS: Final = (StoreRole.ORDERS, StoreRole.MANAGER, StoreRole.OWNER)
@@ -67,6 +70,16 @@ def require_rank(business: Business, role: StoreRole, least: StoreRole) -> None:
         raise NotAllowed(TOO_LITTLE.format(store=business.name, role=role.label, needed=_NEEDED[least]))
 
 
+def only_with(capability: str, *routes: URLPattern) -> list[URLPattern]:
+    """Routes of the pages that a store, and its people, have with this capability. In another one they are a 404, whatever the role and the
+    method (`merchants.access.CapabilityMiddleware`).
+    """
+    assert capability in NAMES
+    for route in routes:
+        cast(Any, route.callback).needs = capability
+    return list(routes)
+
+
 def is_own_sandbox(business: Business, user: User) -> bool:
     return business.is_sandbox and business.owner_id == user.pk
 
@@ -83,7 +96,9 @@ def people_of(
     for store in stores:
         found[store.pk] += [store.owner] if store.owner.is_active else []
     roles = [role for role in _RANKS if may(role, least)]
-    rows = Staff.objects.filter(business__in=[each.pk for each in stores if not each.is_sandbox])
+    rows = Staff.objects.filter(
+        business__in=[each.pk for each in stores if each.is_connected or not each.is_sandbox]
+    )
     staff = rows.filter(role__in=roles, user__is_active=True).select_related("user")
     for row in staff.order_by("since", "id"):
         assert row.user is not None

@@ -143,8 +143,10 @@ class UserAdmin(DjangoUserAdmin):
         self.message_user(request, f"Second factor removed: {', '.join(removed) or 'none had one'}.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Only superusers see staff here: with another password or e-mail address one could sign in as them."""
-        people = super().get_queryset(request).exclude(email=OWNER_EMAIL)
+        """Only superusers see staff here: with another password or e-mail address one could sign in as them. People of connected stores
+        are their shop's, and have neither.
+        """
+        people = super().get_queryset(request).exclude(email=OWNER_EMAIL).filter(comes_by_ticket=False)
         if request.user.is_superuser:
             return people
         return people.filter(is_staff=False, is_superuser=False)

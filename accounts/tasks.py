@@ -7,8 +7,16 @@ from django.utils import timezone
 
 from accounts import email_keys
 from accounts.models import DeviceGrant, SignIn, Staff, User
-from accounts.services import confirmation, outbox, profile, second_factor, security_log, sender
+from accounts.services import (
+    confirmation,
+    outbox,
+    profile,
+    second_factor,
+    security_log,
+    sender,
+)
 from accounts.services.staff import STAFF
+from accounts.sign_in import tickets
 from accounts.sign_in.origins import Origin
 from accounts.sign_in.sessions import SessionStore
 from common.db.leases import alone
@@ -34,11 +42,12 @@ def remove_old_security_events() -> None:
 
 @shared_task
 def remove_ended_sign_ins() -> None:
-    """Sessions, sign-ins of the API and device codes that can't be used any more, and wrong codes that no longer count."""
+    """Sessions, sign-ins of the API, device codes and tickets that can't be used any more, and wrong codes that no longer count."""
     now = timezone.now()
     SessionStore.clear_expired()
     SignIn.objects.filter(expires_at__lt=now).delete()
     DeviceGrant.objects.filter(expires_at__lt=now).delete()
+    tickets.remove_late(now=now)
     second_factor.forget_old_wrong_codes()
 
 

@@ -1,25 +1,26 @@
-"""Everything that one request caused, as far as one developer may see it: calls, events, deliveries, hook calls, in order.
+"""Everything that one request caused, as far as one developer may see it: calls, commands to shops, events, deliveries, hook calls, in order.
 
 A thread is found by its trace. Its rows carry the id of the request that caused them, and the trace only where the caller
-brought one. Events and hook calls have no index on the request id, which would cost every order: an id tells when its request
+brought one. Events, hook calls and commands have no index on the request id, which would cost every order: an id tells when its request
 was, and what a request causes is written within `WITHIN`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from accounts.access import is_own_sandbox
 from accounts.models import Business, User
 from activity.models import ApiCall
 from common.ids import first_id_at, moment_of
-from extensions.models import HookCall
+from extensions.models import HookCall, ShopCommand
 from marketplace.models import App
+from stores.models import OrderHookPart
 from webhooks.models import Attempt, Delivery, Event
 
 WITHIN: Final = timedelta(minutes=2)  # a request takes at most half of it
@@ -31,18 +32,19 @@ _YEAR_6429: Final = 1 << 47  # milliseconds; dates end at 9999, but ids don't
 class StepKind(IntEnum):
     """Steps of the same time are in this order."""
 
-    REQUEST, API, HOOK, EVENT, DELIVERY, ATTEMPT = range(6)
+    REQUEST, API, HOOK, COMMAND, EVENT, DELIVERY, ATTEMPT = range(7)
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadEntry:
-    """`row` is an `ApiCall`, a `HookCall`, an `Event`, a `Delivery` that waits, an `Attempt`; None for a request that is not
-    the developer's to see."""
+    """`row` is an `ApiCall`, a `HookCall`, a `ShopCommand`, an `Event`, a `Delivery` that waits, an `Attempt`; None for a request that is
+    not the developer's to see."""
 
     kind: StepKind
     at: datetime
     row: Any
     store: Business | None
+    part: OrderHookPart | None = None  # of a hook call, in an order that has no page here
     request_id: UUID | None = None  # of a request that is not the developer's to see
 
 
@@ -81,9 +83,11 @@ def _read(developer: User, trace_id: UUID, named: UUID) -> Thread:
     shown = [each for each in events if each.pk in theirs or is_own_sandbox(each.business, developer)]
     requests |= {each.request_id for each in shown if each.request_id}
     hooks = _hook_calls(developer, requests)
+    commands = _commands(developer, requests)
     steps = [
         *(ThreadEntry(StepKind.API, call.at, call, call.installation.business) for call in found),
-        *(ThreadEntry(StepKind.HOOK, call.called_at, call, call.installation.business) for call in hooks),
+        *_asked(hooks),
+        *(ThreadEntry(StepKind.COMMAND, each.sent_at, each, each.installation.business) for each in commands),
         *(ThreadEntry(StepKind.EVENT, event.occurred_at, event, event.business) for event in shown),
         *_sent(deliveries),
     ]
@@ -144,16 +148,59 @@ def _sent(deliveries: Iterable[Delivery]) -> list[ThreadEntry]:
     ]
 
 
-def _hook_calls(developer: User, requests: set[UUID]) -> list[HookCall]:
+def commands_of(request_id: UUID) -> QuerySet[ShopCommand]:
+    """What one request had shops asked, in order."""
+    return ShopCommand.objects.filter(_near([request_id], "sent_at"), request_id=request_id).order_by(
+        "sent_at"
+    )
+
+
+def _near(requests: Iterable[UUID], column: str) -> Q:
     near = Q()
     for request_id in requests:
         begin, end = _span(request_id)
-        near |= Q(called_at__gte=begin, called_at__lt=end)
+        near |= Q((f"{column}__gte", begin), (f"{column}__lt", end))
+    return near
+
+
+def _commands(developer: User, requests: set[UUID]) -> list[ShopCommand]:
+    rows = ShopCommand.objects.filter(
+        _near(requests, "sent_at"),
+        request_id__in=requests,
+        installation__app__in=App.objects.of(developer),
+    )
+    around = rows.select_related("installation__business", "installation__app")
+    lean = around.defer("request_body", "answer_excerpt", "installation__webhook_secret")
+    return list(lean.order_by("sent_at")[:MOST])
+
+
+def _hook_calls(developer: User, requests: set[UUID]) -> list[HookCall]:
+    near = _near(requests, "called_at")
     rows = HookCall.objects.filter(
         near, request_id__in=requests, installation__app__in=App.objects.of(developer)
     )
     around = rows.select_related("installation__business", "installation__app")
     return list(around.defer("answer_excerpt", "installation__webhook_secret").order_by("called_at")[:MOST])
+
+
+def _asked(calls: Sequence[HookCall]) -> list[ThreadEntry]:
+    """With the app's part in the order of a shop that brought a quote of it."""
+    parts = OrderHookPart.objects.filter(
+        order__in={call.order_id for call in calls if call.order_id}, order__external_id__isnull=False
+    )
+    found: dict[tuple[UUID | None, str, str], OrderHookPart] = {
+        (part.order_id, part.point, part.provider): part for part in parts.select_related("order__business")
+    }
+    return [
+        ThreadEntry(
+            StepKind.HOOK,
+            call.called_at,
+            call,
+            call.installation.business,
+            found.get((call.order_id, call.hook_point, str(call.installation.app_id))),
+        )
+        for call in calls
+    ]
 
 
 def _unseen(
@@ -164,7 +211,7 @@ def _unseen(
     stores = {event.request_id: event.business for event in events if event.request_id}
     stores |= {call.request_id: call.installation.business for call in hooks if call.request_id}
     return [
-        ThreadEntry(StepKind.REQUEST, moment_of(request_id), None, store, request_id)
+        ThreadEntry(StepKind.REQUEST, moment_of(request_id), None, store, request_id=request_id)
         for request_id, store in stores.items()
         if request_id not in own
     ]

@@ -1,8 +1,11 @@
 """A connected store: how fast its software fills it, what that costs others, and how soon an app learns of a row."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import timedelta
 from http.client import HTTPConnection
 from itertools import chain, islice
@@ -23,13 +26,17 @@ from benchmarks.dispatchers import dispatching
 from benchmarks.options import Options
 from benchmarks.results import Goal, Row, milliseconds, number, percentile
 from benchmarks.web import Server, request, serving
+from marketplace.models import AppVersion
 from stores.connected.stores import open_store
+from stores.hookpoints import HookPoint
 from stores.models import Product, StoreTotals
 from webhooks.models import Delivery
 
 BATCH: Final = 100
 FILLED, FILL_SECONDS, AGAIN_SECONDS = 10_000, 60, 15
 SELLING, ORDERS_A_SECOND = 100, 10
+HOOK_ALLOWS: Final = 0.015  # seconds beside an app's own time, at the 95th percentile
+BUDGET, GRACE = 500, 0.2  # milliseconds, and seconds until the response then
 TAUGHT: Final = 5.0  # rows a second that become events
 SETTLE: Final = 2.0
 UNLIMITED: Final = {"STORE_API_RATE": "100000000"}
@@ -65,6 +72,11 @@ class Connection:
         }
         return self._request("PUT", f"orders/o-{number}", body)
 
+    def asking(self, budget: int = 10_000) -> bytes:
+        """Of a delivery fee, within so many milliseconds."""
+        data = {"deliveryMethod": "DELIVERY", "subtotal": 900, "builtInFee": 400}
+        return self._request("POST", f"hooks/{HookPoint.SHIPPING_RATES}", {"data": data, "budgetMs": budget})
+
     def _request(self, method: str, path: str, body: Any) -> bytes:
         return request(method, f"/store-api/stores/main/{path}", self._headers, orjson.dumps(body))
 
@@ -80,10 +92,11 @@ def product(number: int) -> dict[str, Any]:
 
 
 def connected(options: Options) -> Iterator[Row]:
-    """The first fill, the same rows again, these beside stores that sell, and a row's way to an app."""
+    """The first fill, the same rows again, these beside stores that sell, a row's way to an app, and what a checkout waits for apps."""
     yield from _fills(options)
     yield _beside(options)
     yield _first_byte(options)
+    yield from _checkout(options)
 
 
 def _fills(options: Options) -> Iterator[Row]:
@@ -156,10 +169,11 @@ def _beside(options: Options) -> Row:
     seconds = 5.0 if options.quick else 20.0
     connection = Connection()
     rounds = options.repeats
-    needed = 2 * (rounds + 1) * round(seconds * ORDERS_A_SECOND)
+    needed = 3 * (rounds + 1) * round(seconds * ORDERS_A_SECOND)
     orders = _orders(stores, needed)
     alone: list[float] = []
     beside: list[float] = []
+    computing: list[float] = []
     sent = 0
     with (
         serving(options.folder, "stores", OURS) as selling,
@@ -177,6 +191,8 @@ def _beside(options: Options) -> Row:
             importer = thread.submit(_send_again, importing, requests, end)
             beside.append(percentile(_sell(selling, list(islice(orders, count)), seconds), 0.95))
             sent += importer.result()
+            with _busy_core():
+                computing.append(percentile(_sell(selling, list(islice(orders, count)), seconds), 0.95))
     return Row(
         f"p95 of orders in {stores} stores beside {rows:,} repeated rows",
         milliseconds(median(alone)),
@@ -184,8 +200,20 @@ def _beside(options: Options) -> Row:
         median(beside) / median(alone),
         Goal(1.1, 1.05),
         note=f"{ORDERS_A_SECOND} orders a second; {sent * BATCH / (rounds * seconds):,.0f} rows a second beside them, "
-        "which another process of the web server reads.",
+        "which another process of the web server reads. "
+        f"Beside a process that only computes: {milliseconds(median(computing))}.",
     )
+
+
+@contextmanager
+def _busy_core() -> Iterator[None]:
+    """What any other process costs, such as another worker that answers somebody else."""
+    computing = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        computing.kill()
+        computing.wait()
 
 
 def _send_again(server: Server, requests: Sequence[bytes], end: float) -> int:
@@ -303,3 +331,55 @@ def _posting(options: Options, server: Server, connection: Connection, numbers: 
     began = _put(server, connection, numbers, post)
     arrived = dict(options.sink.arrivals())
     return [arrived[key] - at for key, at in began.items()]
+
+
+# --- A checkout that asks an app ----------------------------------------------------------------------
+
+
+def _checkout(options: Options) -> Iterator[Row]:
+    """An app that answers, called through the platform and directly; then one that never does."""
+    count = 50 if options.quick else 500
+    with serving(options.folder, "store-api", OURS, **UNLIMITED) as server:
+        asking = _with_app(options.sink.url("fee")).asking()
+        url = urlsplit(options.sink.url("fee/0"))
+        app = HTTPConnection(url.netloc)
+        server.times([asking] * 5)
+        asked = server.times([asking] * count)
+        direct = [_call(app, url.path) for _ in range(count)]
+        hanging = server.times([_with_app(options.sink.url("hang")).asking(BUDGET)] * 5)
+    options.sink.arrivals()
+    ours, baseline = percentile(asked, 0.95), percentile(direct, 0.95)
+    yield Row(
+        "A hook through a shop's door, p95, to calling its app directly",
+        milliseconds(baseline),
+        milliseconds(ours),
+        ours / baseline,
+        reached="MISSED" if ours - baseline > HOOK_ALLOWS else "at least (≤ + 15 ms)",
+        note=f"p50: {milliseconds(median(direct))} to {milliseconds(median(asked))}.",
+    )
+    budget = BUDGET / 1000
+    yield Row(
+        f"A hook whose app never answers, within a budget of {BUDGET} ms",
+        milliseconds(budget),
+        milliseconds(max(hanging)),
+        max(hanging) / budget,
+        reached="MISSED" if max(hanging) > budget + GRACE else "at least (≤ + 200 ms)",
+        note="The longest of five.",
+    )
+
+
+def _with_app(url: str) -> Connection:
+    """A store with an app that sets the delivery fee."""
+    connection = Connection()
+    app = shops.app(shops.user(Role.DEVELOPER))
+    AppVersion.objects.filter(app=app).update(webhook_url=url)
+    shops.hook_of(app, HookPoint.SHIPPING_RATES)
+    shops.installation(app, connection.store.business).save()
+    return connection
+
+
+def _call(app: HTTPConnection, path: str) -> float:
+    began = time.perf_counter()
+    app.request("POST", path, b"{}", {"Content-Type": "application/json", "X-Service-Event-Id": "direct"})
+    app.getresponse().read()
+    return time.perf_counter() - began

@@ -25,6 +25,10 @@ def new_shop_key() -> str:
     return SHOP_KEY_PREFIX + secrets.token_urlsafe(32)
 
 
+def new_ticket() -> str:
+    return secrets.token_urlsafe(32)
+
+
 def new_access_token(*, test: bool) -> str:
     """`fbat_…`, or `fbat_test_…` for a test install."""
     return "fbat_" + (TEST_PREFIX if test else "") + secrets.token_urlsafe(32)

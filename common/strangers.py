@@ -152,6 +152,20 @@ def require(*who: object) -> None:
         raise NoPlace
 
 
+def require_time(*who: object, about: str = "", is_tried: bool = True) -> None:
+    """Before a wait that mustn't end early: make sure that it can last. Raises `NoPlace`, and nothing should be sent.
+
+    An app, the last of `who`, that was quick the last time needs no place. One that was slow gets its place now, and an unknown one is
+    asked while there are places; without `is_tried` it gets its place now, too.
+    """
+    took = last_wait(who[-1], about=about)
+    if took is None and is_tried and has_room(*who):
+        return
+    if took is not None and 2 * took < free_time(who[-1], about=about):
+        return
+    require(*who)
+
+
 def enter(*who: object) -> None:
     """Begin a trial, on which no purchase depends. While every thread is taken it needs a place at once. Raises `NoPlace`."""
     if visits.current() is not None and bound().is_crowded:

@@ -13,11 +13,13 @@ LEAST_LIFE: Final = 60.0  # seconds
 PERIODS: Final = {
     "webhooks.tasks.dispatch": 1.0,
     "installations.tasks.follow_approvals": 5.0,  # promised within 10 s
+    "extensions.tasks.tell_shops": 5.0,
     "extensions.tasks.watch_releases": 10.0,  # a step ends within 15 s
     "accounts.tasks.send_mails": 10.0,
     "stores.tasks.mail_merchants": 10.0,
     "webhooks.tasks.follow_erasures": 10.0,
     "stores.tasks.remove_ended_stores": 20.0,  # gone within a minute
+    "stores.tasks.look_at_pages": 20.0,  # new ones of shops, and each once a day
     "stores.tasks.expire_payments": 20.0,  # EXPIRED is promised within 60 s
     "conformance.tasks.remove_ended_checks": 30.0,
     "developers.review.tasks.check_submissions": 30.0,
@@ -34,6 +36,7 @@ HOURLY: Final = {
     "webhooks.tasks.count_deliveries": 7,
     "stores.tasks.complete_keys_of_customers": 12,
     "stores.tasks.remove_records_of_deleted_stores": 17,
+    "stores.tasks.remove_old_mentions": 42,
     "appapi.tasks.delete_expired_idempotency_keys": 22,
     "common.tasks.make_partitions": 27,
     "appapi.tasks.delete_expired_exports": 32,
@@ -47,7 +50,6 @@ DAILY: Final = {
     "stores.tasks.remove_stray_pictures": (3, 12),
     "stores.tasks.recount_totals": (3, 17),
     "stores.tasks.remove_old_carts": (3, 27),
-    "stores.tasks.remove_old_mentions": (3, 32),
     "accounts.tasks.remove_ended_sign_ins": (3, 37),
     "installations.tasks.remove_old_grants": (3, 47),
     "accounts.tasks.remove_old_security_events": (3, 57),

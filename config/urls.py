@@ -16,6 +16,7 @@ urlpatterns = [
     # First, because it is called most, and each pattern before it takes time.
     path("", include("appapi.urls")),
     path("", include("storeapi.urls")),
+    path("", include("storeapi.page_urls")),
     path("", marketplace.home, name="home"),
     path("theme/", views.theme, name="theme"),
     path("media/platform/<str:name>", views.brand_part, name="brand_part"),

@@ -8,6 +8,7 @@ from common.web.errors import is_api_path
 from stores.addresses import is_stores_host
 
 PROBES = ("/healthz", "/readyz")
+FOR_SHOPS = ("/store.js", "/placements/")
 METRICS = "/metrics"
 
 
@@ -27,4 +28,6 @@ def zone_of(request: HttpRequest) -> str:
         return "stores"
     if path == METRICS:
         return "probes"
+    if request.path_info.startswith(FOR_SHOPS):
+        return "shops"
     return "api" if is_api_path(request.path_info) else "platform"

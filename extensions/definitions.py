@@ -108,9 +108,11 @@ SANDBOX = "allow-scripts allow-same-origin allow-forms allow-popups"
 """The sandbox attributes of every app's iframe (specification, "Admin page iframe contract"; contract, section 6, "Host pages")."""
 
 
-def frame_url(render_url: str, business: Business) -> str:
-    """An iframe's URL: the app's, with `businessId` and `locale` added to its query."""
-    return with_parameters(render_url, [("businessId", str(business.pk)), ("locale", business.locale)])
+def frame_url(render_url: str, business: Business, locale: str = "") -> str:
+    """An iframe's URL: the app's, with `businessId` and `locale` added to its query, by default that of the store."""
+    return with_parameters(
+        render_url, [("businessId", str(business.pk)), ("locale", locale or business.locale)]
+    )
 
 
 def hook_address(webhook_url: str, path: str) -> str:

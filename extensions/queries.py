@@ -190,7 +190,13 @@ def extensions_on(
 
     With `paused`, those of paused apps too. Two statements for any number of apps, one more on a sandbox store.
     """
-    installations = running_installations(business, paused=paused)
+    return extensions_of(running_installations(business, paused=paused), kind, key=key)
+
+
+def extensions_of(
+    installations: Collection[Installation], kind: ExtensionType | None = None, *, key: str | None = None
+) -> list[Extension]:
+    """The same for installations of one business, which are known."""
     of_app = running_definitions(installations, kind, key=key)
     return [Extension(each, definition) for each in installations for definition in of_app[each.app_id]]
 

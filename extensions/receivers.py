@@ -7,21 +7,21 @@ from uuid import UUID
 
 from django.dispatch import receiver
 
-from extensions.hooks import breaker
-from extensions.hooks.ledger import erase_customer
+from extensions.hooks import breaker, ledger
 from extensions.models import ExtensionState, StorefrontCost
 from extensions.releases import health
 from extensions.services.extension_states import remove_all_of
 from extensions.services.notices import note_requests
 from extensions.services.releases import keep_approved, update_live, versions_kept
 from extensions.services.scripts import watch_approved
+from extensions.shops import ledger as shops_ledger
 from installations import signals as installation_signals
 from installations.models import Installation
 from marketplace.enums import ReleaseState
 from marketplace.models import App, AppVersion, Release
 from marketplace.signals import app_approved, app_updated, figures_to_keep, release_moved
 from stores.customers import Copies
-from stores.signals import copies_to_erase
+from stores.signals import copies_to_erase, quote_taken
 
 
 @receiver(app_updated)
@@ -83,6 +83,12 @@ def mail_about_reach(app: App, installations: Sequence[Installation], **_: Any) 
     note_requests(app=app, installations=installations)
 
 
+@receiver(quote_taken)
+def find_the_calls_by_their_order(order_id: UUID, calls: Sequence[UUID], **_: Any) -> None:
+    ledger.of_order(calls, order_id)
+
+
 @receiver(copies_to_erase)
 def on_copies_to_erase(copies: Copies, now: datetime, **_: Any) -> None:
-    erase_customer(copies, now=now)
+    ledger.erase_customer(copies, now=now)
+    shops_ledger.erase_customer(copies)

@@ -6,14 +6,17 @@ from common.db.leases import alone
 from extensions.hooks import ledger, relaying
 from extensions.releases import watch
 from extensions.services import costs, notices, scripts
+from extensions.shops import ledger as shops_ledger
+from extensions.shops import telling
 from marketplace.enums import ReleaseState
 from marketplace.models import Release
 
 
 @shared_task
 def remove_old_hook_calls() -> None:
-    """Delete hook calls and measurements of pages older than 30 days. Safe to run twice at once."""
+    """Delete hook calls, commands to shops and measurements of pages older than 30 days. Safe to run twice at once."""
     ledger.remove_old()
+    shops_ledger.remove_old()
     relaying.remove_left_over()
     costs.remove_old()
 
@@ -35,6 +38,12 @@ def find_scripts() -> None:
 def look_at_scripts() -> None:
     """Fetch the scripts that are due. Servers that are slow or silent take one thread of one worker."""
     scripts.look_at_due()
+
+
+@shared_task
+def tell_shops() -> None:
+    """Tell shops of payments that are due. Safe to run twice at once."""
+    telling.tell_due()
 
 
 @shared_task

@@ -15,14 +15,13 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet, UUIDField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
-from django.urls import URLPattern, resolve
+from django.urls import resolve
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from accounts.access import may, require_rank, stores_of, with_roles
 from accounts.enums import StoreRole
 from accounts.models import Business, User
-from accounts.models.capabilities import NAMES
 from common.db.compiled import Compiled, Param
 from common.db.rows import get_or_not_found
 from common.errors import Conflict, Invalid, NotFound
@@ -50,7 +49,7 @@ class MerchantRequest(HttpRequest):
 
     `businesses` are the person's, own ones first, each with their `store_role`. `apps` are those of the one that is shown, which isn't
     always the `chosen` one; none for a person who may not see them. `frame` is what every page shows of them. `least` is the role that
-    the page asks for, if it is of a store, and `needs` the capability.
+    the page asks for, if it is of a store, `needs` the capability, and `closed_by` one with which only managers open the page.
     """
 
     user: User
@@ -61,6 +60,7 @@ class MerchantRequest(HttpRequest):
     frame: Frame
     least: StoreRole | None
     needs: str
+    closed_by: str
     manages: bool  # whether the role is MANAGER or OWNER
     owns: bool
     navigation: list[tuple[MenuEntry, str]]  # each with its address
@@ -76,7 +76,7 @@ def merchant_area(view: Page) -> Page:
     return _area(view, None)
 
 
-def _area(view: Page, least: StoreRole | None) -> Page:
+def _area(view: Page, least: StoreRole | None, closed_by: str = "") -> Page:
     @signed_in
     @wraps(view)
     def guarded(request: MerchantRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -85,7 +85,7 @@ def _area(view: Page, least: StoreRole | None) -> Page:
         if not hasattr(request, "businesses"):
             request.businesses = _businesses(request.user)
         request.least, request.needs = least, _needs_of(getattr(request.resolver_match, "func", None))
-        request.manages = request.owns = False
+        request.closed_by, request.manages, request.owns = closed_by, False, False
         request.layout = "merchants/store/layout.html"
         request.chosen = cast(Business, _chosen(request))
         business = _business_of(request)
@@ -124,15 +124,15 @@ def _until_known(request: MerchantRequest, business: Business | None) -> Busines
     enough = [
         each
         for each in (business, *request.businesses)
-        if may(each.store_role, least) and _has(each, request.needs)
+        if may(each.store_role, _least_in(each, least, request.closed_by)) and _has(each, request.needs)
     ]
     return next(iter(enough), business)
 
 
-def page_for(least: StoreRole) -> Callable[[Page], Page]:
+def page_for(least: StoreRole, *, closed_by: str = "") -> Callable[[Page], Page]:
     """Like `merchant_area`, for a page of a store. Below the role it is a 403, whichever store the page turns out to show.
 
-    A merchant without a business is sent to add one.
+    Stores with the capability `closed_by` ask for a manager instead. A merchant without a business is sent to add one.
     """
 
     def decorate(view: Page) -> Page:
@@ -144,29 +144,25 @@ def page_for(least: StoreRole) -> Callable[[Page], Page]:
                 return _asked_for_which(request)
             return view(request, *args, **kwargs)
 
-        return _area(with_business, least)
+        return _area(with_business, least, closed_by)
 
     return decorate
+
+
+def _least_in(business: Business, least: StoreRole, closed_by: str) -> StoreRole:
+    return StoreRole.MANAGER if closed_by and _has(business, closed_by) else least
 
 
 merchant_page = page_for(StoreRole.MANAGER)
 orders_page = page_for(StoreRole.ORDERS)
 """For everybody who works in the store."""
 owners_page = page_for(StoreRole.OWNER)
-
-
-def only_with(capability: str, *routes: URLPattern) -> list[URLPattern]:
-    """Routes of the pages that a store has with this capability. In another one they are a 404, whatever the role and the method."""
-    assert capability in NAMES
-    for route in routes:
-        cast(Any, route.callback).needs = capability
-    return list(routes)
+_page_of_an_app = page_for(StoreRole.ORDERS, closed_by="private_app_pages")
 
 
 class CapabilityMiddleware:
-    """Refuses such a page to a person none of whose stores has it. Has to be outside of what refuses methods, and forms of strangers.
-
-    Where only some have it, the page decides, which knows of which store it is.
+    """Refuses pages that `only_with` marks to people who have none such. Has to be outside of what refuses methods, and forms of
+    strangers. Which store has them, the page decides, which knows of which one it is.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -181,10 +177,9 @@ class CapabilityMiddleware:
         needs = _needs_of(view)
         if not needs or not request.user.is_authenticated:
             return None
-        request.businesses = _businesses(request.user)
-        if not request.businesses or any(_has(each, needs) for each in request.businesses):
-            return None
-        return answer_to(request, NotFound(NO_PAGE))
+        if not getattr(request.user.capabilities, needs):
+            return answer_to(request, NotFound(NO_PAGE))
+        return None
 
 
 def _needs_of(view: Any) -> str:
@@ -277,13 +272,16 @@ def _show(request: MerchantRequest, business: Business | None) -> None:
     request.navigation = entries_of(business, request.user)
     request.form_about = str(business.pk)
     request.apps, request.frame = [], Frame(0, [], [])
-    if request.manages:
+    if request.manages or not business.capabilities.private_app_pages:
         store = StoreApps(business)
         request.apps = cast(list[InstalledApp], SimpleLazyObject(lambda: store.all))
-        request.frame = cast(Frame, SimpleLazyObject(lambda: store.frame))
+        manages = request.manages
+        request.frame = cast(
+            Frame, SimpleLazyObject(lambda: store.frame if manages else store.frame.pages_alone)
+        )
     timezone.activate(business.timezone)
     if request.least is not None:
-        require_rank(business, role, request.least)
+        require_rank(business, role, _least_in(business, request.least, request.closed_by))
 
 
 def _chosen(request: MerchantRequest) -> Business | None:
@@ -342,10 +340,10 @@ def _staying(request: MerchantRequest, response: HttpResponse) -> HttpResponse:
     return response
 
 
-def installation_page(view: Page) -> Page:
+def _with_installation(kind: Callable[[Page], Page], view: Page) -> Page:
     """Passes the installation in the URL to the view, ended ones too. Another owner's is a 404."""
 
-    @merchant_page
+    @kind
     @wraps(view)
     def with_installation(
         request: MerchantRequest, installation_id: str, *args: Any, **kwargs: Any
@@ -357,10 +355,9 @@ def installation_page(view: Page) -> Page:
     return with_installation
 
 
-def active_page(view: Page) -> Page:
-    """Like `installation_page`, but an ended installation redirects to its receipt."""
+def _unless_ended(view: Page) -> Page:
+    """An ended installation redirects to its receipt."""
 
-    @installation_page
     @wraps(view)
     def with_active(request: MerchantRequest, installation: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         if not installation.is_active:
@@ -370,10 +367,21 @@ def active_page(view: Page) -> Page:
     return with_active
 
 
-def app_page(view: Page) -> Page:
-    """Like `active_page`, but the view gets an `InstalledApp`, with what all pages of the app show."""
+def installation_page(view: Page) -> Page:
+    return _with_installation(merchant_page, view)
 
-    @merchant_page
+
+def active_page(view: Page) -> Page:
+    return _with_installation(merchant_page, _unless_ended(view))
+
+
+def active_page_of_app(view: Page) -> Page:
+    """For who opens the app's own pages."""
+    return _with_installation(_page_of_an_app, _unless_ended(view))
+
+
+def _with_app(kind: Callable[[Page], Page], view: Page) -> Page:
+    @kind
     @wraps(view)
     def with_app(request: MerchantRequest, installation_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         app = _app_among(request, installation_id)
@@ -383,6 +391,16 @@ def app_page(view: Page) -> Page:
         return view(request, app, *args, **kwargs) if app else redirect("merchants:receipt", installation_id)
 
     return with_app
+
+
+def app_page(view: Page) -> Page:
+    """Like `active_page`, but the view gets an `InstalledApp`, with what all pages of the app show."""
+    return _with_app(merchant_page, view)
+
+
+def own_page_of_app(view: Page) -> Page:
+    """The same for a page that the app itself has. In a store without private ones everybody who works there opens it."""
+    return _with_app(_page_of_an_app, view)
 
 
 def _app_among(request: MerchantRequest, installation_id: str) -> InstalledApp | None:

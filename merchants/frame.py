@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.db.compiled import Compiled, Param
+from common.money import display
 from extensions import definitions
 from extensions.definitions import AdminPage
 from extensions.enums import ExtensionType
@@ -35,6 +36,7 @@ from installations.models import HistoryEntry, Installation
 from installations.queries import installations_of
 from installations.signals import installation_changed, installation_created, installation_removed
 from merchants.pages.forms import BlockOption, choice_of
+from stores.connected.differences import PAYMENT, Difference, differences_in
 
 KEPT_FOR: Final = 10  # seconds
 CHANGED: Final = "changed"
@@ -66,6 +68,11 @@ class Frame:
     concerns: int
     asking: list[Asking]
     pages: list[AppPage]  # those of the app that was installed first on top
+
+    @property
+    def pages_alone(self) -> "Frame":
+        """For people who don't decide on apps."""
+        return Frame(0, [], self.pages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,20 +146,20 @@ class StoreApps:
     @cached_property
     def frame(self) -> Frame:
         if "all" in vars(self) or self._business.is_sandbox:
-            return frame_of(self.all)
+            return frame_of(self._business, self.all)
         key = _key(self._business.pk)
         kept = cache.get(key)
         if isinstance(kept, Frame):
             return kept
-        frame = frame_of(self.all)
+        frame = frame_of(self._business, self.all)
         cache.add(key, frame, KEPT_FOR)  # not over CHANGED, which may have come since the apps were read
         return frame
 
 
-def frame_of(apps: Sequence[InstalledApp]) -> Frame:
+def frame_of(business: Business, apps: Sequence[InstalledApp]) -> Frame:
     """`apps` are newest first."""
     return Frame(
-        len(concerns_of(apps)),
+        len(concerns_of(apps)) + len(checkout_concerns(business)),
         [
             Asking(each.installation.pk, each.installation.app_fields.name)
             for each in apps
@@ -206,14 +213,14 @@ NEWS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """One thing to do. `kind` is that of a notice."""
+    """One thing to do. `kind` is that of a notice. Without a `link` it is done elsewhere."""
 
     kind: str
     icon_name: str
     title: str
     text: str
-    link: str
-    address: str
+    link: str = ""
+    address: str = ""
     since: datetime | None = None
 
 
@@ -260,6 +267,41 @@ def _concerns(installation: Installation, status: StoreAppStatus) -> list[Concer
                     address("app_settings"))
         )  # fmt: skip
     return found
+
+
+# By the amount that differs: the title, and the words before the amount of the apps and before that of the order.
+DIFFERENT: Final = {
+    "subtotal": (
+        "Order {} isn’t what apps were asked about",
+        "Apps were asked about",
+        "the order’s subtotal is",
+    ),
+    "discount": (
+        "Order {} has another discount than apps gave",
+        "With the apps’ it would be",
+        "in the order it is",
+    ),
+    "deliveryFee": ("Order {} has another delivery fee than an app set", "The app set", "in the order it is"),
+    PAYMENT: ("The payment of order {} is for another amount", "The payment is for", "the order’s total is"),
+}
+DIFFERENT_FOR: Final = timedelta(days=7)
+
+
+def checkout_concerns(business: Business) -> list[Concern]:
+    """Orders of a checkout elsewhere that differ from what apps were asked and answered, newest first."""
+    if business.capabilities.checkout:
+        return []
+    found = differences_in(business, timezone.now() - DIFFERENT_FOR)
+    return [_difference(business, each) for each in found]
+
+
+def _difference(business: Business, found: Difference) -> Concern:
+    title, of_apps, of_row = DIFFERENT[found.amount]
+    asked, kept = (
+        display(each, business.currency, business.locale) for each in (found.of_apps, found.of_row)
+    )
+    text = f"{of_apps} {asked}; {of_row} {kept}."
+    return Concern("warn", "triangle-alert", title.format(found.order_number), text, since=found.at)
 
 
 def _skipped_since(status: StoreAppStatus) -> datetime | None:

@@ -2,10 +2,10 @@
 
 from django.urls import include, path
 
+from accounts.access import only_with
 from common.web.middleware.frames import framable
-from merchants.access import only_with
 from merchants.consent import views as permissions
-from merchants.consent.views import AuthorizeView, kept_request
+from merchants.consent.views import AuthorizeView, go_on
 from merchants.customers import views as customers
 from merchants.installed import settings
 from merchants.installed import settings as app_settings
@@ -146,5 +146,6 @@ urlpatterns = [
         name="store_thumbnail",
     ),
     path("oauth/authorize", AuthorizeView.as_view(), name="authorize"),
-    path("oauth/requests/<str:key>/", kept_request, name="kept_request"),
+    path("merchant/continue/<str:key>/", go_on, name="continue"),
+    path("oauth/requests/<str:key>/", go_on, name="kept_request"),  # in mails of before
 ]

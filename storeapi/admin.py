@@ -26,7 +26,7 @@ from common.web.admin import ReadOnly
 from common.web.forms.kept import typed
 from common.web.forms.pages import OneTimeForm, SecretForm, done, form_page, saved, sent_again
 from common.web.methods import GET_OR_POST
-from storeapi.health import SILENT_AFTER, connections, stores_of
+from storeapi.health import SILENT_AFTER, commands_of, connections, stores_of
 from stores.connected.stores import disconnect
 
 LIST, PAGE = "admin:accounts_shopsystem_changelist", "admin:accounts_shopsystem_change"
@@ -188,6 +188,7 @@ def show(request: HttpRequest, system: ShopSystem) -> HttpResponse:
         "system": system,
         "keys": shops.keys_of(system, timezone.now()),
         "stores": stores_of(system),
+        "commands": commands_of(system),
         "silent_hours": SILENT_AFTER // timedelta(hours=1),
     }
     return render(request, "storeapi/system.html", _context(request, system.name, **values))

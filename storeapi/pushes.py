@@ -1,6 +1,5 @@
 """Around the rows that a shop pushes: their versions, batches, comparisons, and the result of each."""
 
-from functools import partial
 from typing import Any, Final
 
 from drf_spectacular.utils import extend_schema_field
@@ -8,23 +7,20 @@ from rest_framework import serializers
 
 from accounts.models import EXTERNAL_ID
 from common.rest.fields import Boolean, Choice, Identifier, Integer, Object, StringList, example_of
-from storeapi.rows import OptionalBoolean, Rfc3339, ShopId, WholeBody
-from storeapi.views.base import SHOP_ID
+from stores.connected.bodies import (
+    MOST_VERSION,
+    SHOP_ID,
+    Forced,
+    OptionalBoolean,
+    Rfc3339,
+    ShopId,
+    Version,
+    Versioned,
+    WholeBody,
+)
 from stores.connected.rows import Result
 from stores.connected.snapshot import MOST_ROWS
 from stores.enums import Resource
-
-MOST_VERSION: Final = 2**53 - 1
-
-Version = partial(Integer, "Of the row in the shop: it only grows.", 7, min_value=0, max_value=MOST_VERSION)
-Forced = partial(OptionalBoolean, "Take it whatever its version.", False, default=False)
-
-
-class Versioned(serializers.Serializer):
-    """The version, beside the fields of a row."""
-
-    version = Version()
-    force = Forced()
 
 
 def with_version(row: type[WholeBody]) -> type[serializers.Serializer]:
@@ -57,6 +53,9 @@ class BatchedRow(WholeBody):
         if values["deleted"] == (values.get("data") is not None):
             raise serializers.ValidationError({"data": ["Give data, or deleted: true, one of the two."]})
         return values
+
+
+BATCHED_ROW: Final = BatchedRow()  # for all rows: making its fields takes longer than reading a row
 
 
 class RowsBody(WholeBody):

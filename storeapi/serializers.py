@@ -7,11 +7,24 @@ from django.conf import settings
 from rest_framework import serializers
 from rest_framework.fields import empty
 
+from accounts.enums import StoreRole
+from accounts.models import PERSON_ID
 from accounts.services.businesses import SLUG
+from accounts.sign_in import ways
 from common import lengths
 from common.http.url_policy import MAX_URL_LENGTH, InvalidUrl, check_page_url, origin_of
 from common.money import CURRENCIES
-from common.rest.fields import ApiSerializer, Boolean, Choice, Identifier, Moment, StringList, Text
+from common.rest.fields import (
+    ApiSerializer,
+    Boolean,
+    Choice,
+    Identifier,
+    Integer,
+    Moment,
+    Object,
+    StringList,
+    Text,
+)
 from webhooks.enums import ErasureState
 
 MOST_ORIGINS: Final = 5
@@ -113,6 +126,53 @@ class WantedSerializer(ApiSerializer):
     placements = Boolean("Whether an app shows something on the store's pages.", False)
 
 
+class PlacedApp(ApiSerializer):
+    id = Text("The app.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a02")
+    slug = Text("Its slug.", "stars")
+    name = Text("Its name.", "Loyalty Stars")
+
+
+APP_SETTINGS: Final = {"title": "Five stars"}
+
+
+class PlacedScript(ApiSerializer):
+    src = Text("Its address.", "https://app.example.com/stars.js")
+    integrity = Text("The hash that its bytes must have. null: it isn't pinned.", "sha384-…", allow_null=True)
+    position = Choice(["head", "body_end"], "Where it goes.", "head")
+    app = PlacedApp()
+    settings = Object("The settings.", APP_SETTINGS)
+
+
+class PlacedWidget(ApiSerializer):
+    id = Text("The `blockId` of its messages.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a31")
+    src = Text("The address of its frame.", "https://app.example.com/widget?businessId=…&locale=en")
+    position = Choice(["bottom_right", "bottom_left"], "Its corner.", "bottom_right")
+    settings = Object("The settings.", APP_SETTINGS)
+    app = PlacedApp()
+
+
+class PlacedBlock(ApiSerializer):
+    id = Text("The `blockId` of its messages.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a32")
+    src = Text("The address of its frame.", "https://app.example.com/block?businessId=…&locale=en")
+    settings = Object("The settings.", APP_SETTINGS)
+    maxHeight = Integer("The most that it may have, in pixels.", 400)
+    app = PlacedApp()
+
+
+class PlacementHosts(ApiSerializer):
+    scripts = StringList("For `script-src`.", ["https://app.example.com"])
+    frames = StringList("For `frame-src`.", ["https://app.example.com"])
+
+
+class PlacementsSerializer(ApiSerializer):
+    """What apps show on a page of a shop."""
+
+    scripts: Any = serializers.ListSerializer(child=PlacedScript(), help_text="On every page.")
+    widgets: Any = serializers.ListSerializer(child=PlacedWidget(), help_text="On every page.")
+    blocks: Any = serializers.ListSerializer(child=PlacedBlock(), help_text="Of this page, in order.")
+    hosts = PlacementHosts(help_text="The origins that pages of the store may need for its apps.")
+
+
 ERASURE_STATES: Final = {
     ErasureState.DUE: "PENDING",
     ErasureState.SENT: "PENDING",
@@ -148,3 +208,32 @@ class ErasureSerializer(ApiSerializer):
     apps: Any = serializers.ListSerializer(
         child=AskedApp(), help_text="The apps that could read something of the customer."
     )
+
+
+class TicketPerson(ApiSerializer):
+    id = Text("The shop's own id of the person.", "kim", max_length=PERSON_ID, trim_whitespace=False)
+    name = Text("Their name, which the store's history of apps shows.", "Kim Lee", max_length=lengths.PERSON)
+    email = OrDefault(
+        "Where notices go. It is never compared with an account's.",
+        "kim@shop.example",
+        max_length=lengths.EMAIL,
+    )
+
+
+class TicketBody(ApiSerializer):
+    person = TicketPerson(help_text="Who is signed in. Their name and address are as in the newest ticket.")
+    role = Choice(StoreRole.values, "What the person may do in the store, from now on.", "OWNER")
+    next = Text(
+        "Where the browser goes: a path that begins with `/merchant/`, `/marketplace/` or `/oauth/authorize?`. Without it, the store's apps; "
+        "for ORDERS, the notices.",
+        "/merchant/apps/",
+        required=False,
+        allow_null=True,
+        trim_whitespace=False,
+        max_length=ways.LONGEST,
+    )
+
+
+class TicketSerializer(ApiSerializer):
+    url = Text("Signs the person in, once.", "https://platform.example/accounts/tickets/p2Zc…/")
+    expiresAt = Moment("Until when it does so.", "2026-11-20T15:05:05.123Z")

@@ -1,5 +1,6 @@
 """What the apps of a connected store read and show, so that its shop pushes and asks nothing in vain (contract, section 17)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -14,9 +15,12 @@ from extensions.in_store.embeds_and_blocks import embeds_on
 from extensions.queries import extensions_on
 from installations.models import Installation
 from stores.connected.wanted import WantedRows
+from stores.enums import Resource
 
 BEFORE_THE_INSTALL: Final = timedelta(days=90)  # how far back an app may read orders
 _OF_ORDERS: Final = {"read_orders", "write_orders", "read_analytics"}
+_ASKED_FOR: Final = {Resource.ORDERS, Resource.REVIEWS}
+_ALWAYS: Final = WantedRows(orders=False, reviews=False, orders_since=None)  # products and pages alone
 
 # AskedOfApps for each row of an order or a review.
 _INSTALLED: Final = Compiled(
@@ -48,6 +52,11 @@ def wanted_of(business: Business) -> WantedRows:
         reviews=any("read_reviews" in scopes for _, scopes in granted),
         orders_since=readers[0].installed_at - BEFORE_THE_INSTALL if readers else None,
     )
+
+
+def wanted_among(resources: Iterable[Resource], business: Business) -> WantedRows:
+    """The same where there are only rows of these kinds. Products and pages are wanted by all, so no app is asked about them."""
+    return _ALWAYS if _ASKED_FOR.isdisjoint(resources) else wanted_of(business)
 
 
 def asked_of(business: Business) -> AskedOfApps:

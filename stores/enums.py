@@ -82,6 +82,14 @@ class ActorKind(models.TextChoices):
     SYSTEM = "SYSTEM", "System"
 
 
+class QuoteResult(models.TextChoices):
+    """What became of the quote that came with the row of an order."""
+
+    TAKEN = "taken"
+    DIFFERS = "differs"
+    IGNORED = "ignored"
+
+
 class HookOutcome(models.TextChoices):
     """How an app took part in an order."""
 

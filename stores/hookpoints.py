@@ -78,6 +78,7 @@ class HookPart:
     amount: int | None = None  # minor units: the discount that counted, or the fee
     reason: str = ""  # in the app's words
     instead: str = ""  # what the store did instead, or changed
+    call_id: UUID | None = None  # of the call in the log of the app that answers hook points
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +240,7 @@ def register(point: HookPoint | str, handler: Handler) -> None:
     """Register the handler of a point, which has one. Called in `AppConfig.ready()`.
 
     `handler` gets a `HookRequest` and returns the point's answer: a sequence of `PaymentMethod`,
-    `PaymentDetails | None`, `ShippingRate | None`, `Verdict`, `Discount`; or an `Asked` of it with the apps' parts. It
+    `PaymentDetails | None`, `ShippingRate | None`, `OrderVerdict`, `Discount`; or an `Asked` of it with the apps' parts. It
     must return within the flow's time.
     """
     point = HookPoint(point)
@@ -286,6 +287,19 @@ def _ask(
         log.exception("%s failed for business %s", declaration.point, business.pk)
         return Asked(declaration.failed)
     return found if isinstance(found, Asked) else Asked(found)
+
+
+def ask(
+    point: HookPoint,
+    *,
+    business: Business,
+    data: dict[str, Any],
+    flow: Flow,
+    method_id: str | None = None,
+    order_id: UUID | None = None,
+) -> Asked[Any]:
+    """Ask a point with data that is ready, as the checkout of a shop elsewhere sends it. Not inside a transaction."""
+    return _ask(DECLARATIONS[point], business, data, flow=flow, method_id=method_id, order_id=order_id)
 
 
 def ask_payment_methods(

@@ -337,14 +337,16 @@ class PaymentMethodSerializer(serializers.Serializer):
 
 
 class PaymentMethodsSerializer(serializers.Serializer):
-    methods = PaymentMethodSerializer(many=True, help_text="The built-in ones first.")
+    methods = PaymentMethodSerializer(
+        many=True, help_text="The built-in ones first, which connected stores don't have."
+    )
 
 
-def payment_methods_payload(offered: Iterable[PaymentMethod]) -> dict[str, Any]:
-    """What a checkout offers: the built-in methods first, then those of apps."""
+def payment_methods_payload(business: Business, offered: Iterable[PaymentMethod]) -> dict[str, Any]:
+    """What a checkout offers: the store's built-in methods first, then those of apps."""
+    own = enums.BuiltInPayment if business.capabilities.own_payment_methods else ()
     built_in = [
-        {"id": method.value, "name": str(method.label), "description": None, "icon": None}
-        for method in enums.BuiltInPayment
+        {"id": method.value, "name": str(method.label), "description": None, "icon": None} for method in own
     ]
     return {"methods": [*built_in, *PaymentMethodSerializer(list(offered), many=True).data]}
 

@@ -19,6 +19,9 @@ payment_completed = Signal()
 payment_expired = Signal()
 """An app's payment expired. Arguments: `payment` (a `PaymentRecord`), `now`."""
 
+quote_taken = Signal()
+"""The row of a shop's order brought what apps had answered before it. Arguments: `order_id`, `calls` (the ids of `HookPart.call_id`), `now`."""
+
 product_created = Signal()
 """Arguments: `product` (a `ProductRecord`), `now`."""
 

@@ -9,7 +9,8 @@ from common.db.fields import decrypt
 from common.db.leases import alone
 from common.db.rows import for_each
 from stores import customers
-from stores.connected import mirror
+from stores.connected import framing, mirror, quotes
+from stores.connected import payments as shop_payments
 from stores.models import Order, StoreTotals
 from stores.services import carts, customer_erasure, merchant_mails, order_mails, payments, totals
 from stores.services.catalogue import pictures
@@ -18,6 +19,7 @@ from stores.services.catalogue import pictures
 @shared_task
 def expire_payments() -> None:
     payments.expire_payments()
+    shop_payments.expire_payments()
 
 
 @shared_task
@@ -33,7 +35,9 @@ def remove_old_carts() -> None:
 
 @shared_task
 def remove_old_mentions() -> None:
+    """Ids that shops mentioned, and quotes, that nothing came of."""
     mirror.remove_old_mentions()
+    quotes.remove_old()
 
 
 @shared_task
@@ -62,6 +66,13 @@ def remove_records_of_deleted_stores() -> None:
 @alone
 def remove_ended_stores() -> None:
     customer_erasure.remove_ended_stores()
+
+
+@shared_task
+@alone
+def look_at_pages() -> None:
+    """Servers that are slow or silent take one thread of one worker."""
+    framing.look_at_pages()
 
 
 @shared_task

@@ -9,6 +9,8 @@ from django.db.models import Field, Model
 OF_A_BUSINESS = {
     "accounts.Business": "pk",
     "accounts.ConnectedStore": "business",
+    "accounts.ShopPerson": "store",
+    "accounts.ShopTicket": "person__store",
     "accounts.Staff": "business",
     "appapi.Export": "installation__business",
     "appapi.IdempotencyKey": "installation__business",

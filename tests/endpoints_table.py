@@ -71,6 +71,20 @@ ROWS: Final[dict[str, dict[str, Any]]] = {
     "reviews": {"productId": "p-1", "rating": 5},
     "pages": {"slug": "about", "title": "About us", "url": "https://shop.example/about"},
 }
+TICKET: Final[dict[str, Any]] = {
+    "person": {"id": "p-1", "name": "Kim Lee", "email": "kim@shop.example"},
+    "role": "OWNER",
+    "next": "/merchant/apps/",
+}
+ASKED: Final[dict[str, Any]] = {
+    "data": {
+        "items": [{"productId": "p-1", "quantity": 2}],
+        "subtotal": 900,
+        "deliveryMethod": "DELIVERY",
+    },
+    "budgetMs": 2000,
+    "quote": "0b32d1c7-a407-4cc3-9d6f-0d2f4c1f8a30",
+}
 ROW: Final = {"resource": "products", "id": "p-1", "version": 7, "data": ROWS["products"]}
 _URL = "https://app.example.com/"
 MANIFEST: Final[dict[str, Any]] = {
@@ -179,6 +193,7 @@ ENDPOINTS: Final = [
     Endpoint("PUT store-api/stores/<store>", SHOP, body=STORE),
     Endpoint("DELETE store-api/stores/<store>", SHOP, status=202),
     Endpoint("GET store-api/stores/<store>/wanted", SHOP),
+    Endpoint("GET store-api/stores/<store>/placements", SHOP),
     *(
         Endpoint(f"{method} store-api/stores/<store>/{resource}/<id>", SHOP, body=body)
         for resource, row in ROWS.items()
@@ -190,6 +205,10 @@ ENDPOINTS: Final = [
         "POST store-api/stores/<store>/customers/erase", SHOP, status=202, body={"email": "kim@example.com"}
     ),
     Endpoint("GET store-api/stores/<store>/erasures/<erasure_id>", SHOP),
+    Endpoint("POST store-api/stores/<store>/tickets", SHOP, status=201, body=TICKET, takes_key=False),
+    Endpoint("DELETE store-api/stores/<store>/people/<person>", SHOP, status=204),
+    Endpoint("POST store-api/stores/<store>/hooks/<point>", SHOP, body=ASKED),
+    Endpoint("GET store-api/stores/<store>/payments/<order_id>", SHOP),
     Endpoint("POST store-api/stores/<store>/advance", SHOP, body={"seconds": 60}),
     Endpoint(
         "POST store-api/stores/<store>/snapshot", SHOP, body={"resource": "products", "rows": [["p-1", 7]]}

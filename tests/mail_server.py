@@ -1,5 +1,6 @@
 """A mail server on a port of this machine: real SMTP, with recipients that it refuses."""
 
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,13 +8,15 @@ from email import message_from_bytes
 from email.message import Message
 from email.policy import default
 from socketserver import StreamRequestHandler, ThreadingTCPServer
+from time import sleep
 from typing import Any
 
 
 class MailServer(ThreadingTCPServer):
     """`refused` has an answer for each recipient that it doesn't take; `taken` the others' mails, in their order.
 
-    `refuses` is the answer for every recipient; a server that hangs accepts connections and says nothing.
+    `refuses` is the answer for every recipient; a server that hangs accepts connections and says nothing. It looks through each mail
+    for `looks` seconds before it says that it has it.
     """
 
     daemon_threads = allow_reuse_address = True
@@ -24,6 +27,12 @@ class MailServer(ThreadingTCPServer):
         self.taken: list[tuple[str, Message]] = []
         self.refuses = ""
         self.hangs = False
+        self.looks = 0.0
+        self.tls: ssl.SSLContext | None = None  # from the first byte on
+
+    def get_request(self) -> tuple[Any, Any]:
+        connection, address = super().get_request()
+        return self.tls.wrap_socket(connection, server_side=True) if self.tls else connection, address
 
     def to(self, recipient: str) -> list[Message]:
         return [mail for address, mail in self.taken if address == recipient]
@@ -50,6 +59,7 @@ class _Session(StreamRequestHandler):
                 mail = message_from_bytes(self._text(), policy=default)
                 self.server.taken += [(address, mail) for address in recipients]
                 recipients = []
+                sleep(self.server.looks)
                 self._say("250 OK")
             elif verb.upper() == "QUIT":
                 self._say("221 bye")
@@ -73,7 +83,7 @@ def mail_server(settings: Any) -> Iterator[MailServer]:
     with MailServer() as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         settings.EMAIL_BACKEND = "common.mails.sending.CountedBackend"
-        settings.EMAIL_SENT_BY = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_SENT_BY = "common.mails.sending.PatientBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = server.server_address[:2]
         settings.EMAIL_HOST_USER = settings.EMAIL_HOST_PASSWORD = ""
         settings.EMAIL_USE_TLS = settings.EMAIL_USE_SSL = False

@@ -39,6 +39,8 @@ NAMED_INSIDE = (
 FRAMED = "may be shown in a frame on the operator's own pages (`EMBED_ORIGINS`)"
 UPLOAD = "takes pictures, so that `deploy/nginx.conf` lets larger bodies through"
 CONNECTED = "is there in a connected store, too, whose other pages of the dashboard are 404"
+BY_TICKET = "is there for people of connected stores, whose account has no other page"
+ORDERS_TOO = "is there for everybody who works in a connected store, though only managers open it in others"
 ENDS = "would work without a field, and take the next role's object away"
 
 
@@ -68,11 +70,13 @@ ROWS: Final = [
     Page("inbox_receiver", NOBODY, ANYONE, NO_TOKEN),
     Page("oauth:token", NOBODY, ANYONE, NO_TOKEN),
     Page("oauth:revoke", NOBODY, ANYONE, NO_TOKEN),
+    Page("shops:placements", ANYONE, NOBODY, FETCHED, PUBLIC, NOT_SHOWN),
+    Page("shops:script", ANYONE, NOBODY, FETCHED, PUBLIC),
     Page("oauth:jwks", ANYONE, NOBODY, FETCHED, PUBLIC),
     Page("oauth:metadata", ANYONE, NOBODY, FETCHED, PUBLIC),
     Page("oauth:protected_resource", ANYONE, NOBODY, FETCHED, PUBLIC),
     # Accounts, with those of allauth
-    Page("accounts:home", PERSON, PERSON, FETCHED),
+    Page("accounts:home", PERSON, PERSON, FETCHED, BY_TICKET),
     Page("accounts:profile", PERSON),
     Page("accounts:change_name", NOBODY, PERSON),
     Page("accounts:new_email", PERSON, PERSON, FETCHED),
@@ -86,11 +90,12 @@ ROWS: Final = [
     Page("accounts:security_log", PERSON, PERSON),
     Page("accounts:sessions", PERSON, PERSON),
     Page("accounts:end_sessions", NOBODY, PERSON),
-    Page("accounts:times", NOBODY, PERSON),
+    Page("accounts:times", NOBODY, PERSON, BY_TICKET),
+    Page("accounts:ticket", ANYONE, ANYONE, NOT_SHOWN, BY_KEY, PRESS, BY_TICKET),
     Page("accounts:send_confirmation_again", NOBODY, PERSON),
     Page("account_signup", ANYONE, ANYONE),
-    Page("account_login", ANYONE, ANYONE),
-    Page("account_logout", NOBODY, ANYONE),
+    Page("account_login", ANYONE, ANYONE, BY_TICKET),
+    Page("account_logout", NOBODY, ANYONE, BY_TICKET),
     Page("account_reset_password", ANYONE, ANYONE),
     Page("account_reset_password_done", ANYONE),
     Page("account_reset_password_from_key_done", ANYONE, NOBODY, BY_KEY),
@@ -99,8 +104,8 @@ ROWS: Final = [
     Page("account_set_password", PERSON, PERSON, FETCHED),
     Page("account_email_verification_sent", ANYONE),
     Page("account_confirm_email", ANYONE, ANYONE),
-    Page("openid_connect_login", ANYONE, ANYONE, FETCHED, NOT_SHOWN, PRESS),
-    Page("openid_connect_callback", ANYONE, NOBODY, FETCHED, NOT_SHOWN, BY_KEY),
+    Page("openid_connect_login", ANYONE, ANYONE, FETCHED, NOT_SHOWN, PRESS, BY_TICKET),
+    Page("openid_connect_callback", ANYONE, NOBODY, FETCHED, NOT_SHOWN, BY_KEY, BY_TICKET),
     Page("prove_by_provider", PERSON, PERSON, NOT_SHOWN, BY_KEY, PRESS),
     Page("accounts:provider_role", ANYONE, ANYONE, NOT_SHOWN, BY_KEY, PRESS),
     Page("accounts:provider_mail", ANYONE, ANYONE, NOT_SHOWN, BY_KEY, PRESS),
@@ -279,8 +284,8 @@ ROWS: Final = [
     Page("merchants:embeds", MANAGER, NOBODY, FRAMED, CONNECTED),
     Page("merchants:embed_settings", MANAGER, MANAGER, ANY_LENGTH, FRAMED, CONNECTED),
     Page("merchants:place_block", NOBODY, MANAGER, NAMED_INSIDE, PRESS, CONNECTED),
-    Page("merchants:admin_page", MANAGER, NOBODY, FRAMED, CONNECTED),
-    Page("merchants:session_token", MANAGER, NOBODY, FETCHED, CONNECTED),
+    Page("merchants:admin_page", MANAGER, NOBODY, FRAMED, CONNECTED, ORDERS_TOO),
+    Page("merchants:session_token", MANAGER, NOBODY, FETCHED, CONNECTED, ORDERS_TOO),
     Page("merchants:pause", NOBODY, MANAGER, PRESS, FRAMED, CONNECTED),
     Page("merchants:resume", NOBODY, MANAGER, PRESS, FRAMED, CONNECTED),
     Page("merchants:uninstall", MANAGER, MANAGER, ENDS, CONNECTED),
@@ -292,6 +297,7 @@ ROWS: Final = [
     Page("merchants:store_picture", ANYONE, NOBODY, FETCHED, PUBLIC),
     Page("merchants:store_thumbnail", ANYONE, NOBODY, FETCHED, PUBLIC),
     Page("merchants:authorize", PERSON, PERSON, PRESS),
+    Page("merchants:continue", ANYONE, NOBODY, FETCHED, NOT_SHOWN, CONNECTED),
     Page("merchants:kept_request", ANYONE, NOBODY, FETCHED, NOT_SHOWN),
     # Stores' own hosts
     Page("storefront:home", ANYONE, NOBODY, PUBLIC),

@@ -29,7 +29,12 @@ INTO_A_BUSINESS = {
     "webhooks.DispatcherSlot.store": "The test store of a listener, which ends seconds after its last request.",
 }
 # References of which the platform in use here has no row.
-NEVER_SET = {"installations.Grant.installation", "stores.StoreSettings.logo", "stores.WaitingMail.order"}
+NEVER_SET = {
+    "installations.Grant.installation",
+    "stores.Quote.order",
+    "stores.StoreSettings.logo",
+    "stores.WaitingMail.order",
+}
 # What statements compare that is no row of a business.
 BY_SOMETHING_ELSE = {
     "webhooks_delivery.endpoint = webhooks_delivery.endpoint": "A claim counts the leases of an endpoint, which is one server "

@@ -16,11 +16,13 @@ from common.db.transactions import forbid_transaction
 from common.errors import Conflict
 from common.places import Work
 from extensions.hooks import breaker
+from extensions.shops import telling
 from installations.models import Installation
 from installations.services import lifecycle
 from installations.services.lifecycle import Issued, Terms
 from marketplace.models import App
 from marketplace.services.locks import lock_app, require_not_suspended
+from stores.connected import payments as shop_payments
 from stores.samples.store import fill_store
 from stores.services import payments
 from teststores.models import StoreScenario, TestStore
@@ -152,9 +154,12 @@ def advance(*, store: TestStore | ConnectedStore, by: timedelta, now: datetime |
         locked.save(update_fields=["ahead"])
         became = store_clock.bring_forward(business=locked.business, by=by, now=now)
         unpaid = payments.bring_forward(business=locked.business, by=by, now=now)
+        unpaid_elsewhere = shop_payments.bring_forward(business=locked.business, by=by, now=now)
         breaker.bring_forward(business=locked.business, by=by)
+        telling.bring_forward(business=locked.business, by=by)
         clock_advanced.send(type(store), business=locked.business, by=by, now=now)
     expired = sum(payments.expire_payment(order=order, now=now) for order in unpaid)
+    expired += shop_payments.expire_each(unpaid_elsewhere, now=now)
     judge_webhooks(now=now)
     return Advanced(now + locked.ahead, became.deliveries, became.erasures, expired)
 

@@ -6,8 +6,8 @@ older than some that a reader has seen. So an event keeps two numbers:
 1. `position`: the transaction that wrote it.
 2. `horizon`: the oldest transaction that was still running then.
 
-A page ends before the oldest transaction that is running now. All earlier ones are over, so their events are all there.
-A long transaction delays the feed and loses nothing.
+A page ends before the oldest transaction that is running now, in any database of the server. All earlier ones are over, so their
+events are all there. A long transaction delays the feed and loses nothing.
 
 A `Cursor` names a place between two events. Apps get it sealed, since the numbers of transactions tell how much the platform
 writes. `settings.FEED_EPOCH` is raised after a restore, since transactions are then

@@ -11,11 +11,20 @@ from accounts.models.people import (
     UserManager,
     normalize_email,
 )
-from accounts.models.shops import EXTERNAL_ID, ConnectedStore, ShopKey, ShopSystem
+from accounts.models.shops import (
+    EXTERNAL_ID,
+    PERSON_ID,
+    ConnectedStore,
+    ShopKey,
+    ShopPerson,
+    ShopSystem,
+    ShopTicket,
+)
 
 __all__ = [
     "EXTERNAL_ID",
     "LASTS",
+    "PERSON_ID",
     "Business",
     "BusinessQuerySet",
     "ConnectedStore",
@@ -27,7 +36,9 @@ __all__ = [
     "SecurityEvent",
     "Session",
     "ShopKey",
+    "ShopPerson",
     "ShopSystem",
+    "ShopTicket",
     "SignIn",
     "Staff",
     "User",

@@ -20,14 +20,20 @@ class Capabilities:
     staff: bool
     settings: bool
     businesses: bool  # several of one person, and more of them
+    private_app_pages: bool  # those that apps have: its owner and managers alone open them
     page_texts: bool  # and adding and deleting pages
     scripts: bool
     storefront: bool
-    # What apps write
-    app_orders: bool
+    # What its people have
+    accounts: bool  # with pages, and ways to sign in that are their own
+    # What apps write, and the checkout
+    app_orders: bool  # here; without it the shop is asked by a command
+    own_payment_methods: bool  # cash and card, beside those of apps
+    checkout: bool  # it asks apps about an order; elsewhere quotes and payments come before the order
     # What is set off by its records
     buyers_mails: bool
     merchants_news: bool  # of orders, stock and reviews
+    named_in_mails: bool  # what people typed was checked, so that mails may carry it
     open_orders_wait: bool  # for the merchant here: until then they keep account and customer
     samples: bool
 

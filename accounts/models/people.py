@@ -73,6 +73,12 @@ class User(AbstractBaseUser, PermissionsMixin):
     role = models.CharField(max_length=16, choices=Role.choices)
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
+    comes_by_ticket = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="A person of a connected store (`ShopPerson`), whom the shop signs in. No mail reaches the address.",
+    )
     pending_email = models.EmailField(
         "new e-mail",
         max_length=254,
@@ -162,6 +168,16 @@ class User(AbstractBaseUser, PermissionsMixin):
     def is_merchant(self) -> bool:
         return self.role == Role.MERCHANT
 
+    @property
+    def capabilities(self) -> Capabilities:
+        """What is there for this person, in whatever store."""
+        return CONNECTED_STORE if self.comes_by_ticket else OWN_STORE
+
+    @property
+    def shown_email(self) -> str:
+        """The address by which people know the account; empty where it has none."""
+        return "" if self.comes_by_ticket else self.email
+
 
 class BusinessQuerySet(models.QuerySet["Business"]):
     def owned_by(self, user: User | UUID) -> "BusinessQuerySet":
@@ -246,6 +262,11 @@ class Business(models.Model):
     def capabilities(self) -> Capabilities:
         return CONNECTED_STORE if self.is_connected else OWN_STORE
 
+    @property
+    def mailed_name(self) -> str:
+        """What mails to its people call it."""
+        return self.name if self.capabilities.named_in_mails else "your store"
+
 
 # --- People beside an owner --------------------------------------------------------------------------
 
@@ -293,14 +314,13 @@ class Invitable(models.Model):
 class Staff(Invitable):
     """A person's role in a merchant's store, or an invitation to it.
 
-    The owner has no row: that is `Business.owner`, so there is always exactly one. Only `accounts.services.staff` changes it.
+    The owner has no row: that is `Business.owner`, so there is always exactly one. Only `accounts.services.staff` changes it. People of
+    connected stores all have one, with any of the roles (`accounts.sign_in.tickets`).
     """
 
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="staff")
     user = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="staff_of")
-    role = models.CharField(
-        max_length=10, choices=[(each.value, each.label) for each in StoreRole if each != StoreRole.OWNER]
-    )
+    role = models.CharField(max_length=10, choices=StoreRole.choices)
 
     class Meta:
         verbose_name_plural = "staff"

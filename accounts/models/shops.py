@@ -1,5 +1,5 @@
 """Shop systems that exist and push their stores here: the connection, its keys, and which business is which of their stores (contract,
-section 17). Written by `accounts.services.shops` and `stores.connected`.
+section 17), and who their people are. Written by `accounts.services.shops`, `accounts.sign_in.tickets` and `stores.connected`.
 """
 
 from datetime import datetime, timedelta
@@ -9,11 +9,12 @@ from django.db import models
 from django.db.models import Q
 from django.utils.timezone import now
 
-from accounts.models.people import Business
+from accounts.models.people import Business, User
 from common.db.fields import EncryptedTextField
 from common.ids import new_id
 
 EXTERNAL_ID: Final = 100  # characters
+PERSON_ID: Final = 255
 
 
 class ShopSystemQuerySet(models.QuerySet["ShopSystem"]):
@@ -110,3 +111,37 @@ class ConnectedStore(models.Model):
 
     def __str__(self) -> str:
         return f"{self.external_id} of {self.system_id}"
+
+
+class ShopPerson(models.Model):
+    """A person of a shop, in one of its stores. `external_id` is the shop's id of them; their role is their row of `Staff`.
+
+    The account has neither a password nor an address that mails reach. `email` is where notices go, and is never compared with an
+    account's.
+    """
+
+    user = models.OneToOneField(User, on_delete=models.CASCADE, primary_key=True, related_name="shop_person")
+    store = models.ForeignKey(ConnectedStore, on_delete=models.CASCADE, related_name="people")
+    external_id = models.CharField(max_length=PERSON_ID)
+    email = models.CharField(max_length=254, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["store", "external_id"], name="person_of_connected_store")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.external_id} of {self.store_id}"
+
+
+class ShopTicket(models.Model):
+    """Signs a person of a shop in, once. The row goes with the use; `next` is where the browser then goes. Only a digest is stored."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    digest = models.CharField(max_length=64, unique=True)
+    person = models.ForeignKey(ShopPerson, on_delete=models.CASCADE, related_name="tickets")
+    next = models.TextField()
+    expires_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"Ticket of {self.person_id}"

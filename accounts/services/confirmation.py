@@ -28,8 +28,8 @@ def is_confirmed(user: User) -> bool:
 
 
 def has_to_be_confirmed(user: User) -> bool:
-    """Whether a person of this role needs a confirmed address. Not in `DEBUG`."""
-    return bool(settings.CONFIRM_ADDRESSES) and user.role in SELF_REGISTERED
+    """Whether a person of this role needs a confirmed address. Not in `DEBUG`, and not people whom their shop signs in."""
+    return bool(settings.CONFIRM_ADDRESSES) and user.role in SELF_REGISTERED and not user.comes_by_ticket
 
 
 def must_confirm(user: User) -> bool:

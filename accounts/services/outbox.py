@@ -14,7 +14,7 @@ All others are written at once, by `post` or `post_each`.
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -25,7 +25,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.enums import Frequency, MailKind, Role, StoreNotice
-from accounts.models import Mail, User
+from accounts.models import Mail, ShopPerson, User
 from accounts.sign_in.limits import UnaskedMail
 from accounts.sign_in.origins import Origin, device_name
 from accounts.sign_in.provider import label
@@ -83,13 +83,27 @@ def post_each(people: Iterable[User], write: Callable[[User], Letter], *, kind: 
     return for_each(wanting(people, kind), partial(_post_to, write, kind), task="mails")
 
 
-def wanting(people: Iterable[User], kind: MailKind) -> list[User]:
-    return [each for each in people if wants_mail(each, kind)]
+def wanting(people: Iterable[User], kind: MailKind) -> list[tuple[User, str]]:
+    """Those who want this kind, with the addresses of their mails: each address once. One statement where people of shops are among them."""
+    wanted = [each for each in people if wants_mail(each, kind)]
+    guests = [each.pk for each in wanted if each.comes_by_ticket]
+    addresses = dict(ShopPerson.objects.filter(pk__in=guests).values_list("pk", "email")) if guests else {}
+    found: dict[str, tuple[User, str]] = {}
+    for each in wanted:
+        if to := addresses.get(each.pk, each.shown_email):
+            found.setdefault(kept_email_key(to), (each, to))
+    return list(found.values())
 
 
-def _post_to(write: Callable[[User], Letter], kind: MailKind, person: User) -> int:
+def mail_address_of(user: User) -> str:
+    """Where the person's notices go. Empty where a shop gave no address."""
+    return user.shop_person.email if user.comes_by_ticket else user.email
+
+
+def _post_to(write: Callable[[User], Letter], kind: MailKind, person: tuple[User, str]) -> int:
+    user, to = person
     with transaction.atomic():
-        post(write(person), kind=kind)
+        post(replace(write(user), to=to), kind=kind)
     return 1
 
 

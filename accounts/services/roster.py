@@ -274,7 +274,7 @@ class Roster(Generic[Thing, Row]):
     def why_not_accepted(self, row: Row, user: User) -> str:
         """Why this person can't accept the invitation; empty if they can."""
         if not user.has_address(row.email):
-            return f"This invitation is for {row.email}, and you are signed in as {user.email}. Sign in with that address."
+            return f"This invitation is for {row.email}, and you are signed in as {user.shown_email or user.name}. Sign in with that address."
         if user.role not in self.accounts:
             theirs, right = (Role(role).label.lower() for role in (user.role, self.accounts[0]))
             belongs = f"{self.thing.title()}s belong to {right}s"

@@ -1,8 +1,9 @@
 """Sends the mails of `accounts.services.outbox`: the only caller of `common.mails.sending`.
 
 A mail that fails is tried for 24 hours, then kept for two weeks for operators and not tried any more. A row is removed when the
-mail server has taken its mail. If the process dies between these two, the mail is sent a second time with the same Message-ID, by which
-mailboxes recognize it. One run goes on at a time (`accounts.tasks.send_mails`), so a mail server that hangs takes one thread of one worker.
+mail server has taken its mail. If the process or the connection dies between these two, or the server's answer takes ten minutes, the mail is sent
+a second time with the same Message-ID, by which mailboxes recognize it. One run goes on at a time (`accounts.tasks.send_mails`), so a mail server
+that hangs takes one thread of one worker.
 """
 
 import json

@@ -30,7 +30,7 @@ from accounts.services import Registration
 from accounts.services.confirmation import mail_account_exists, mail_confirmation
 from accounts.services.connections import is_connected
 from accounts.services.second_factor import must_set_up, signs_in_alone
-from accounts.sign_in import limits
+from accounts.sign_in import limits, shops
 from accounts.sign_in.adapter import WRONG_PASSKEY, passkey_domain
 from accounts.sign_in.provider import passwords_for
 from common.errors import Conflict, RetryLater, TooManyRequests
@@ -128,6 +128,7 @@ class SignInView(LimitedForm, LoginView):
             "next": self.get_next_url() or "",
             "passkeys_possible": passkey_domain() is not None,
             "asks_for_password": self.asks_for_password,
+            "connections": shops.offers(self.request, self.get_next_url() or ""),
         }
         return super().get_context_data(**kwargs) | here
 

@@ -17,15 +17,15 @@ from common.ids import parse_id
 from common.rest.schema import problem
 from common.strangers import may_wait_for_strangers
 from common.web.pagination import page_body
+from extensions.shops import writing
 from installations.limits import ORDERS_A_PAGE
 from installations.models import Installation
 from stores import enums, queries, serializers
+from stores.connected.payments import Settled, settle
 from stores.hookpoints import ask_payment_methods
 from stores.models import Order
 from stores.records import OrderRecord
-from stores.services.checkout import place_order
 from stores.services.history import Actor
-from stores.services.orders import change_order_status
 from stores.services.payments import settle_payment
 from stores.services.pricing import OrderLine, OrderRequest
 
@@ -35,13 +35,20 @@ def _actor(installation: Installation) -> Actor:
     return Actor(enums.ActorKind.APP, installation.app_id, installation.app_fields.name)
 
 
-class OrderView(AppApiView):
+class WritingView(AppApiView):
+    @property
+    def key(self) -> str:
+        """The call's `Idempotency-Key`, or nothing."""
+        return self.claim.key if self.claim else ""
+
+
+class OrderView(WritingView):
     tag = "Orders"
     path_fields = {"order_id": serializers.OrderId()}
 
 
 @may_wait_for_strangers
-class OrderList(AppApiView):
+class OrderList(WritingView):
     tag = "Orders"
     required_scope = {"GET": "read_orders", "POST": "write_orders"}
     page_default, page_maximum = ORDERS_A_PAGE
@@ -74,25 +81,27 @@ class OrderList(AppApiView):
         responses={
             201: OpenApiResponse(serializers.OrderSerializer, "The order, PENDING."),
             404: problem("There is no such product."),
-            409: problem("A product is unavailable or out of stock."),
-            422: problem("An app of the merchant refuses the order; `message` is its reason."),
+            409: problem("A product is unavailable or out of stock, or the shop can't place the order."),
+            422: problem("An app of the merchant, or the shop, refuses the order; `message` is its reason."),
             503: problem(
-                "The database or the payment app can't be reached. Try again after `Retry-After` seconds."
+                "The database, the payment app or the shop can't be reached. Try again after `Retry-After` seconds."
             ),
         },
     )
     def post(self, request: Request) -> HttpResponseBase:
         """Place a guest order.
 
-        The store's apps are called as in its checkout.
+        The store's apps are called as in its checkout. The shop of a connected store is asked to place it; repeat a 503 with the same
+        `Idempotency-Key`.
         """
         body = self.read(OrderBody, currency=self.business.currency)
         if self.claim and (earlier := earlier_answer(self.installation, self.claim.key)):
             return earlier
-        placed = place_order(
-            business=self.business,
+        placed = writing.place(
+            installation=self.installation,
             request=order_request(body),
             by=_actor(self.installation),
+            key=self.key,
             on_saved=lambda order: self.keep(_answer(order, 201)),
         )
         return _answer(placed, 201)
@@ -107,6 +116,7 @@ class OrderDetail(OrderView):
         return _answer(queries.order_by_id(self.business, order_id))
 
 
+@may_wait_for_strangers
 class OrderStatusView(OrderView):
     required_scope = "write_orders"
 
@@ -116,17 +126,28 @@ class OrderStatusView(OrderView):
         responses={
             200: serializers.OrderSerializer,
             409: problem("The order can't go from its status to this one."),
+            422: problem("The shop of a connected store refuses it; `message` is its reason."),
+            503: problem("The database or the shop can't be reached. Try again after `Retry-After` seconds."),
         },
     )
     def patch(self, request: Request, order_id: str) -> Response:
         """Change an order's status.
 
         Forward along PENDING, CONFIRMED, PREPARING, READY, IN_DELIVERY, DELIVERED; stages may be skipped.
-        CANCELLED from any status but DELIVERED. Setting the current status changes nothing.
+        CANCELLED from any status but DELIVERED. Setting the current status changes nothing. The shop of a connected store decides
+        which moves it allows.
         """
         status = self.read(StatusBody)["status"]
         order = queries.order_by_id(self.business, order_id)
-        return _answer(change_order_status(order=order, status=status, by=_actor(self.installation)))
+        changed = writing.change_status(
+            installation=self.installation,
+            order=order,
+            status=status,
+            by=_actor(self.installation),
+            key=self.key,
+            on_saved=lambda order: self.keep(_answer(order)),
+        )
+        return _answer(changed)
 
 
 class OrderPayment(OrderView):
@@ -136,7 +157,10 @@ class OrderPayment(OrderView):
         "settlePayment",
         request=PaymentBody,
         responses={
-            200: serializers.OrderSerializer,
+            200: OpenApiResponse(
+                serializers.OrderSerializer,
+                "The order. Of a connected store whose order isn't there yet `{orderId, payment}`.",
+            ),
             403: problem("The token lacks the scope `write_orders`; or the payment is not this app's."),
             409: problem("The payment has ended with another result."),
         },
@@ -146,13 +170,13 @@ class OrderPayment(OrderView):
 
         Only the app whose `checkout.create_payment` created the payment may. The result is final.
         """
-        body = self.read(PaymentBody)
+        result = self.read(PaymentBody) | {"provider": str(self.installation.app_id)}
+        if not self.business.capabilities.checkout:
+            settled = settle(business=self.business, order_id=parse_id(order_id), **result)
+            if settled:
+                return _settled(settled)
         payment = settle_payment(
-            order=queries.order_by_id(self.business, order_id),
-            provider=str(self.installation.app_id),
-            status=body["status"],
-            reference=body["reference"],
-            by=_actor(self.installation),
+            order=queries.order_by_id(self.business, order_id), by=_actor(self.installation), **result
         )
         return _answer(payment.order)
 
@@ -166,9 +190,11 @@ class PaymentMethods(AppApiView):
     def get(self, request: Request) -> Response:
         """List payment methods.
 
-        The methods that the checkout would offer now: the built-in ones, then those of apps, which are called.
+        The methods that the checkout would offer now: the built-in ones, then those of apps, which are called. Of a connected store
+        those of apps alone.
         """
-        return Response(serializers.payment_methods_payload(ask_payment_methods(business=self.business)))
+        offered = ask_payment_methods(business=self.business)
+        return Response(serializers.payment_methods_payload(self.business, offered))
 
 
 def order_request(body: dict[str, Any]) -> OrderRequest:
@@ -192,6 +218,14 @@ def _product_id(text: str) -> UUID:
     if product_id is None:
         raise NotInBody(f"Product {text} not found")
     return product_id
+
+
+def _settled(settled: Settled) -> Response:
+    """The order, if its row is there."""
+    if settled.order:
+        return _answer(settled.order)
+    payment = settled.payment
+    return Response({"orderId": str(payment.order_id), "payment": serializers.payment_payload(payment)})
 
 
 def _answer(order: Order, status: int = 200) -> Response:

@@ -244,17 +244,16 @@ def remove_before(
 def rows_without_partition(model: type[models.Model], *, using: str = DEFAULT_DB_ALIAS) -> int:
     """How many rows of recent times are in the DEFAULT partition, since there was none for them.
 
-    Normally none: a clock is wrong, or the scheduler doesn't run. Rows that are older than all partitions don't count.
+    Normally none: a clock is wrong, or the scheduler doesn't run. Rows that are older than all partitions don't count. All count
+    where there is no partition any more: none was made for so long that the last one was dropped.
     """
-    there = existing(model, using=using) if is_split(model, using=using) else []
-    if not there:
+    if not is_split(model, using=using):
         return 0
     table, column = model._meta.db_table, _declared(model).by
+    there = existing(model, using=using)
+    since = first_id_at(there[0].start) if there else UUID(int=0)
     with connections[using].cursor() as cursor:
-        cursor.execute(
-            f'SELECT count(*) FROM "{table}_default" WHERE "{column}" >= %s',  # noqa: S608
-            [first_id_at(there[0].start)],
-        )
+        cursor.execute(f'SELECT count(*) FROM "{table}_default" WHERE "{column}" >= %s', [since])  # noqa: S608
         return int(cursor.fetchone()[0])
 
 

@@ -6,17 +6,20 @@ Texts of errors name addresses, so what is raised here says the kind alone.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from smtplib import SMTPDataError, SMTPNotSupportedError, SMTPRecipientsRefused
+from smtplib import SMTP, SMTP_SSL, SMTPDataError, SMTPNotSupportedError, SMTPRecipientsRefused
 from typing import Any, Final
 
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
+from django.core.mail.backends.smtp import EmailBackend
 
 from common.db.rows import EndsTheRun
 from common.observability.metrics import MAILS
 
 CLOSING: Final = 421  # the server's answer to anything while it shuts down
+TAKES: Final = 600.0  # seconds for the answer to a whole mail: RFC 5321, section 4.5.3.2.6
+END_OF_MAIL: Final = b"\r\n.\r\n"
 
 
 class MailServerFails(EndsTheRun):
@@ -81,6 +84,31 @@ class CountedBackend(BaseEmailBackend):
         MAILS.labels("sent").inc(sent)
         MAILS.labels("failed").inc(len(email_messages) - sent)
         return sent
+
+
+class PatientBackend(EmailBackend):
+    """Django's for SMTP, which waits for the answer to a whole mail longer than for others.
+
+    A server that still looks through a mail takes it in the end, so a sender that gives up before sends it twice. Mails that
+    fail silently, such as those about crashes, are never resent, so no request waits for them.
+    """
+
+    @property
+    def connection_class(self) -> type[SMTP]:
+        if self.fail_silently:
+            return super().connection_class
+        return _PatientSSL if self.use_ssl else _Patient
+
+
+class _Patient(SMTP):
+    def send(self, s: Any) -> None:
+        super().send(s)
+        assert self.sock is not None, "something was sent by it"
+        self.sock.settimeout(TAKES if s[-len(END_OF_MAIL) :] == END_OF_MAIL else self.timeout)
+
+
+class _PatientSSL(_Patient, SMTP_SSL):
+    pass
 
 
 def is_of_one_mail(error: Exception) -> bool:

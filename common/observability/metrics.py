@@ -19,8 +19,8 @@ from common.observability.objectives import Objective
 
 # Every first part in config/urls.py but those of probes and crawlers.
 ROOTS: Final = frozenset(
-    "app-api webhooks store-api developer auth oauth .well-known portal merchant marketplace media static docs sdk licenses search theme "
-    "store admin accounts inbox".split()
+    "app-api webhooks store-api placements store.js developer auth oauth .well-known portal merchant marketplace media static docs sdk "
+    "licenses search theme store admin accounts inbox".split()
 )
 CHECKOUT: Final = ("storefront:checkout", "GET"), ("storefront:checkout", "POST"), ("appapi:orders", "POST")
 NOT_MEASURED: Final = ("appapi:unknown", "appapi:webhook-test")  # no route; waits for an app's server
@@ -80,6 +80,17 @@ HOOK_SECONDS: Final = Histogram(
     "extension_platform_hook_seconds",
     "Seconds of hook calls that were made.",
     ["point"],
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+SHOP_COMMANDS: Final = Counter(
+    "extension_platform_shop_commands",
+    "Commands to shops of connected stores, by what they came to.",
+    ["command", "outcome"],
+)
+SHOP_SECONDS: Final = Histogram(
+    "extension_platform_shop_command_seconds",
+    "Seconds of commands to shops that were sent.",
+    ["command"],
     buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
 MAILS: Final = Counter("extension_platform_mails", "Mails, by what became of them.", ["outcome"])

@@ -18,7 +18,7 @@ from common.web.methods import PAGE_METHODS
 log = logging.getLogger(__name__)
 
 API_ROOTS: Final = (
-    "/app-api", "/webhooks", "/store-api", "/developer", "/auth", "/oauth/token", "/oauth/revoke", "/.well-known",
+    "/app-api", "/webhooks", "/store-api", "/placements", "/developer", "/auth", "/oauth/token", "/oauth/revoke", "/.well-known",
 )  # fmt: skip
 
 # On pages. Programs get the names of RFC 9110 in every language.

@@ -7,12 +7,15 @@ changed.
 `static/js/scripts/store.js` lists scripts by `import`, and `{% static 'scripts/store.js' %}` has all of them and what they import. Each is
 in a block of its own, but for those that export something: their names are there for all.
 
+`script_text` makes one text of such a list, for pages that aren't ours.
+
 Sheets of Django's administration can be included too, in a layer: `@import url("../../admin/css/base.css") layer(django);`.
 """
 
 import os
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,7 @@ EXPORT = re.compile(r"^export (?=function |const )", re.MULTILINE)
 IMPORT = re.compile(r'@import "(?P<part>[^"]+)";\n?')
 OF_DJANGO = re.compile(r'@import url\("\.\./\.\./(?P<file>admin/css/[^"]+)"\) layer\((?P<layer>\w+)\);')
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+COMMENT_LINE = re.compile(r"^\s*//.*\n", re.MULTILINE)
 INDENT = re.compile(r"^\s+", re.MULTILINE)
 INNER_IMPORT = re.compile(r"@import url\('[^']+'\);")
 PICTURE = re.compile(r"url\(\.\./img/")
@@ -59,6 +63,22 @@ class JoiningFinder(BaseFinder):
             storage.prefix = folder  # type: ignore[attr-defined]  # as Django's own finders do
             for source in sorted(lists.glob(f"*.{SOURCES[folder]}")):
                 yield _made(source).name, storage
+
+
+def script_text(name: str) -> str:
+    """The script that `static/js/scripts/` lists under this name, in a function of its own: a page of others keeps its own names. Without
+    comments and indentation.
+    """
+    source: Path = settings.BASE_DIR / "static" / SOURCES[SCRIPTS] / SCRIPTS / f"{name}.js"
+    parts = list(_scripts(source))
+    return _as_function(tuple(parts), max(part.stat().st_mtime_ns for part in [*parts, source]))
+
+
+@lru_cache
+def _as_function(parts: Sequence[Path], changed: int) -> str:
+    """`changed` is there for the cache."""
+    text = INDENT.sub("", COMMENT_LINE.sub("", _joined_scripts(parts)))
+    return f'(() => {{\n"use strict";\n{text}}})();\n'
 
 
 def _made(source: Path) -> Path:

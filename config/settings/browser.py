@@ -29,6 +29,8 @@ OPENED_FROM_FRAMES = (
     "/accounts/oidc/",
     "/oauth/authorize",
     "/oauth/requests/",
+    "/merchant/continue/",
+    "/accounts/tickets/",
     "/store/",
 )
 # Whose pages may frame the pages that are marked for it (`common.web.middleware.frames`).

@@ -128,11 +128,13 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024 + 1
 
 EMAIL_CONFIG = env.email_url_config(email_url(debug=DEBUG))
 vars().update(EMAIL_CONFIG)
-EMAIL_SENT_BY = EMAIL_CONFIG["EMAIL_BACKEND"]
+EMAIL_SENT_BY = EMAIL_CONFIG["EMAIL_BACKEND"].replace(
+    "django.core.mail.backends.smtp.EmailBackend", "common.mails.sending.PatientBackend"
+)
 EMAIL_BACKEND = "common.mails.sending.CountedBackend"
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=formataddr((PLATFORM_NAME, "no-reply@localhost")))
 # They get mails about crashes and about data erasures that no app confirms.
 ADMINS = [(address, address) for address in env.list("ADMINS", default=[])]
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
 NEW_STORE_MAILS = whole_number("NEW_STORE_MAILS", 100)  # to buyers, of one store on one day
-EMAIL_TIMEOUT = 10  # seconds
+EMAIL_TIMEOUT = 10  # seconds; for the answer to a whole mail see `common.mails.sending`

@@ -48,6 +48,17 @@ ZONES: dict[str, dict[str, Any]] = {
             "django.middleware.clickjacking.XFrameOptionsMiddleware",
         ],
     },
+    # What pages of shops ask for, on origins that aren't ours. No cookie is read or set.
+    "shops": {
+        "middleware": [
+            "storeapi.middleware.OriginMiddleware",
+            "django.middleware.security.SecurityMiddleware",
+            "django.middleware.gzip.GZipMiddleware",
+            "common.web.api.ApiMiddleware",
+            "django.middleware.common.CommonMiddleware",
+            "django.middleware.clickjacking.XFrameOptionsMiddleware",
+        ],
+    },
     # Load balancers ask each machine by its address, so nothing here looks at the host.
     "probes": {
         "refuses_nul": True,

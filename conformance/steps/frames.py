@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from common.http.framing import refusal
 from conformance.enums import Expected, Outcome
 from conformance.probes import AppResponse, Finding, Probe, judged
 from conformance.subject import NO_ANSWER, Answers, Step, Subject, joined, skipped
@@ -22,7 +23,6 @@ from extensions.enums import ExtensionType
 from extensions.manifest.content import Defined
 from stores.addresses import stores_origin
 
-_PORTS = {"http": 80, "https": 443}
 MAX_URLS: Final = 30  # of the manifest
 MAX_SCRIPTS: Final = 20  # of all frames together
 MAX_SCRIPT: Final = 256 * 1024  # bytes
@@ -30,11 +30,6 @@ MAX_SCRIPT: Final = 256 * 1024  # bytes
 _LISTENS: Final = re.compile(r"""addEventListener\(\s{0,20}["'`]message["'`]|\bonmessage\s{0,20}=""")
 _LOOKS: Final = re.compile(r"\borigin\b|\.source\b")
 _IMPORTED: Final = re.compile(r"""\b(?:import|from)\s{0,20}\(?\s{0,20}["']([^"']{1,500})["']""")
-
-
-# What browsers load from an app, and whether they would show a response in a frame on the platform's pages.
-#
-# CSP Level 3, section 6.4.2 (`frame-ancestors`), which overrules `X-Frame-Options` (HTML, "The X-Frame-Options header").
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,51 +64,6 @@ def _framed_by(users: Iterable[Defined]) -> list[str]:
     if types & {ExtensionType.BLOCK, ExtensionType.EMBED}:
         origins.append(stores_origin())
     return origins
-
-
-def refusal(*, policy: str, frame_options: str, host: str) -> str:
-    """The header that forbids it, empty where none does. `host` is the origin of the page around the frame; `*` in it
-    stands for every store."""
-    ancestors = [sources for sources in map(_ancestors, policy.split(",")) if sources is not None]
-    for sources in ancestors:
-        if not any(_allows(source, host) for source in sources):
-            return (
-                f"Content-Security-Policy: frame-ancestors {' '.join(sources) or chr(39) + 'none' + chr(39)}"
-            )
-    if ancestors:
-        return ""
-    values = {value.strip().upper() for value in frame_options.split(",")}
-    return f"X-Frame-Options: {frame_options}" if values & {"DENY", "SAMEORIGIN"} else ""
-
-
-def _ancestors(policy: str) -> list[str] | None:
-    """The sources of the first such directive; None where the policy has none."""
-    for directive in policy.split(";"):
-        name, *sources = directive.split() or [""]
-        if name.lower() == "frame-ancestors":
-            return sources
-    return None
-
-
-def _allows(source: str, origin: str) -> bool:
-    """Whether a source expression covers the origin. 'self' is the app's own origin, which is never ours."""
-    source, own = source.lower(), urlsplit(origin)
-    if source == "*":
-        return True
-    if source.startswith("'"):
-        return False
-    if source in ("http:", "https:"):
-        return own.scheme == source[:-1] or own.scheme == "https"
-    scheme, _, rest = source.rpartition("://")
-    if scheme and scheme != own.scheme and not (scheme == "http" and own.scheme == "https"):
-        return False
-    name, _, port = rest.partition("/")[0].partition(":")
-    wanted = port or str(_PORTS[own.scheme])
-    return wanted in ("*", str(own.port or _PORTS[own.scheme])) and _is_host(name, own.hostname or "")
-
-
-def _is_host(pattern: str, host: str) -> bool:
-    return host.endswith(pattern[1:]) if pattern.startswith("*.") else pattern in ("*", host)
 
 
 class Pages(Step):

@@ -10,7 +10,7 @@ from accounts.models import LASTS
 from accounts.services import businesses, developer_tokens, invitations, second_factor
 from accounts.services.staff import STAFF
 from accounts.sign_in import limits as sign_in_limits
-from accounts.sign_in import tokens
+from accounts.sign_in import tickets, tokens
 from activity.services import retention as log_retention
 from activity.services import writing
 from common import lengths, strangers
@@ -25,6 +25,7 @@ from conformance.services import runs
 from developers import limits as developer_limits
 from extensions import json_documents, session_tokens
 from extensions.hooks import answers, breaker, ledger, simulator
+from extensions.in_store import placements
 from extensions.manifest import problems, values
 from extensions.schemas import references
 from installations import limits as api_limits
@@ -78,6 +79,8 @@ def _api() -> list[Limit]:
     return [
         Limit("Requests of an installation to the app API and webhooks API", f"{api_limits.REQUESTS_A_MINUTE} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
         Limit("Requests of a connected shop; a batch counts as one for each 50 rows", f"{settings.STORE_API_RATE:,} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
+        Limit("Hooks, tickets and placements that a connected shop asks for, apart from its other requests", f"{settings.STORE_API_RATE:,} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
+        Limit("People of a connected store", f"{tickets.MOST:,}", "409"),
         Limit("Requests without a valid token, for each address", f"{api_limits.REQUESTS_A_MINUTE} in {rate_limits.WINDOW} seconds", "429"),
         Limit("Calls of the developer API, and forms sent in the portal and in a merchant's dashboard, together for each person", f"{rate_limits.PERSON_REQUESTS} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
         Limit("JSON request body", size(bodies.MAX_BODY), "413"),
@@ -173,6 +176,7 @@ def _manifest() -> list[Limit]:
         Limit("Properties of a settings schema", str(references.MAX_PROPERTIES), "400"),
         Limit("Numbers in settings and manifests", "−(2^53−1) to 2^53−1", "400"),
         Limit("Session token of an admin page, a block or a widget", duration(session_tokens.LIFETIME), "your server must refuse it"),
+        Limit("Requests of a connected store's pages for what apps show there, for each address", f"{placements.PUBLIC_A_MINUTE} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
         Limit("Requests of a store's page for the session tokens of its blocks and widgets, for each session", f"{session_tokens.BLOCKS_A_MINUTE} in {rate_limits.WINDOW} seconds", "SERVICE_BLOCK_INIT without a token"),
     ]  # fmt: skip
 

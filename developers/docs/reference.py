@@ -28,6 +28,7 @@ PART_OF = {
     "/webhooks": APP_API,
     "/developer": DEVELOPER_API,
     "/store-api": SHOP_API,
+    "/placements": SHOP_API,
     "/oauth": "Accounts and OAuth",
     "/.well-known": "Accounts and OAuth",
     "/auth": "Accounts and OAuth",

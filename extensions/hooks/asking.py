@@ -61,6 +61,13 @@ class HookCalls:
         """A failure to record calls must not cost the buyer the order."""
         if self._made:
             self.request.flow.hooks = None  # meanwhile an app may have been uninstalled
+        if crowded := sum(call.had_no_place for call in self.calls):
+            log.warning(
+                "%d hooks of %s were skipped for want of places in store %s",
+                crowded,
+                self.request.point,
+                self.request.business.pk,
+            )
         for write in (self._settle, partial(ledger.record, self.request, self.calls)):
             try:
                 write()

@@ -66,6 +66,10 @@ class Call:
     by_listener: bool = False
     id: UUID = field(default_factory=new_id)
 
+    @property
+    def had_no_place(self) -> bool:
+        return self.problem == NO_PLACE
+
 
 Pending = strangers.Pending[Exchange]  # a call that was begun
 
@@ -133,7 +137,7 @@ def without_place(hook: LiveHook, *, now: datetime, duration_ms: int = 0) -> Cal
         hook=hook,
         called_at=now,
         outcome=CallOutcome.NO_TIME_LEFT,
-        problem=_NO_PLACE,
+        problem=NO_PLACE,
         duration_ms=duration_ms,
     )
 
@@ -144,11 +148,11 @@ def skipped_by_breaker(hook: LiveHook, *, now: datetime) -> Call:
 
 _BREAKER_OPEN: Final = "It failed too often in a row and is skipped for a while."
 _TIME_USED_UP: Final = "Earlier hooks used up the time."
-_NO_PLACE: Final = "Too many requests were waiting for slow apps, so this one didn't wait any longer."
+NO_PLACE: Final = "Too many requests were waiting for slow apps, so this one didn't wait any longer."
 
 
-def check_exchange(exchange: Exchange, *, seconds: float) -> None:
-    """Raise `BadAnswer` unless it is a complete 2xx answer."""
+def check_exchange(exchange: Exchange, *, seconds: float, most: int = MAX_BYTES) -> None:
+    """Raise `BadAnswer` unless it is a complete 2xx answer of at most so many bytes."""
     status = exchange.status
     late = exchange.duration_ms >= seconds * 1000
     if exchange.error_class in _TIMEOUTS or (status is None and late):
@@ -159,8 +163,8 @@ def check_exchange(exchange: Exchange, *, seconds: float) -> None:
         raise BadAnswer(CallOutcome.HTTP_ERROR, f"It answered {status}. Redirects are not followed.")
     if exchange.error_class:
         raise BadAnswer(CallOutcome.HTTP_ERROR, f"It answered {status}.")
-    if len(exchange.body) >= MAX_BYTES and exchange.truncated:
-        raise BadAnswer(CallOutcome.UNEXPECTED, "The answer is larger than 64 KiB.")
+    if len(exchange.body) >= most and exchange.truncated:
+        raise BadAnswer(CallOutcome.UNEXPECTED, f"The answer is larger than {most // 1024:,} KiB.")
     if exchange.truncated and late:
         raise BadAnswer(
             CallOutcome.TIMEOUT, f"The answer was not complete within {round(seconds * 1000):,} ms."

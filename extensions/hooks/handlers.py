@@ -70,22 +70,24 @@ def _part(request: HookRequest, call: Call, *, amount: int | None = None, reason
         amount=amount,
         reason=reason,
         instead=call.fallback,
+        call_id=call.id,
     )
 
 
-def payment_methods(request: HookRequest) -> list[PaymentMethod]:
+def payment_methods(request: HookRequest) -> Asked[list[PaymentMethod]]:
     """All methods, in order. An id that an app gives twice counts once."""
     found: dict[str, PaymentMethod] = {}
+    parts: list[HookPart] = []
     with HookCalls(request, slug=_owner(request)) as hook_calls:
         for calls in hook_calls.groups():
             for call in calls:
                 if call.answer is None:
                     call.fallback = METHODS_LEFT_OUT
-                    continue
-                for each in call.answer["methods"]:
+                parts.append(_part(request, call))
+                for each in call.answer["methods"] if call.answer else ():
                     method = _method(call, each)
                     found.setdefault(method.id, method)
-    return list(found.values())
+    return Asked(list(found.values()), tuple(parts))
 
 
 def _owner(request: HookRequest) -> str:
@@ -141,7 +143,7 @@ def shipping_rate(request: HookRequest) -> Asked[ShippingRate | None]:
 
 def verdict(request: HookRequest) -> Asked[OrderVerdict]:
     """The first refusal in order counts, and no later group is asked. A failing app counts as satisfied but left out, or
-    refuses if the merchant chose that.
+    refuses if the merchant chose that. The parts of a refusal have the reasons of those that refused.
     """
     all_heard = True
     parts: list[HookPart] = []
@@ -157,11 +159,11 @@ def verdict(request: HookRequest) -> Asked[OrderVerdict]:
                     reason = CANNOT_CHECK
                 else:
                     refuses, reason = not call.answer["valid"], call.answer.get("reason") or ""
-                parts.append(_part(request, call))
+                parts.append(_part(request, call, reason=reason.strip()[:300] if refuses else ""))
                 if refuses and refusal is None:
                     refusal = OrderVerdict(valid=False, reason=reason.strip()[:300], all_heard=all_heard)
             if refusal:
-                return Asked(refusal)
+                return Asked(refusal, tuple(parts))
     return Asked(OrderVerdict(all_heard=all_heard), tuple(parts))
 
 

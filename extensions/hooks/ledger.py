@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -79,6 +80,11 @@ def shortened(problem: str) -> str:
 
 def remove_old(*, now: datetime | None = None) -> None:
     partitions.remove_before(HookCall, (now or timezone.now()) - KEPT)
+
+
+def of_order(calls: Sequence[UUID], order_id: UUID) -> None:
+    """These calls were about this order, which was placed after them."""
+    HookCall.objects.filter(pk__in=calls).update(order_id=order_id)
 
 
 def erase_customer(copies: Copies, *, now: datetime) -> None:

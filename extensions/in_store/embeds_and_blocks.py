@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from accounts.models import Business
 from extensions import definitions
@@ -99,19 +99,33 @@ def blocks_on(page: SitePage) -> list[PlacedBlock]:
     """The blocks of a page in order, without those that don't run in this store: their app was uninstalled or suspended, it
     removed them, or the store hasn't agreed to them. Two statements.
     """
+    placements = _placed(Placement.objects.filter(page=page))
+    return _in_force(placements, running_installations(page.business)) if placements else []
+
+
+def blocks_at(business: Business, slug: str, running: Sequence[Installation]) -> list[PlacedBlock]:
+    """The blocks of the business's page with this slug, of the apps that run there. One statement."""
+    return _in_force(_placed(Placement.objects.filter(page__business=business, page__slug=slug)), running)
+
+
+def _placed(rows: QuerySet[Placement]) -> list[Placement]:
+    """In order, each with the content that runs in its store as `live_content`."""
     live = LiveDefinition.objects.filter(
         definition=OuterRef("definition"),
         version=OuterRef("installation__agreed_version"),
         in_release=OuterRef("in_release"),
     )
-    placements = (
-        Placement.objects.filter(page=page)
-        .select_related("definition")
+    found = (
+        rows.select_related("definition")
         .alias(in_release=is_in_release("installation__", "installation__app__"))
         .annotate(live_content=Subquery(live.values("content")))
         .order_by("position", "id")
     )
-    running = {each.pk: each for each in running_installations(page.business)} if placements else {}
+    return list(found)
+
+
+def _in_force(placements: Sequence[Any], installations: Sequence[Installation]) -> list[PlacedBlock]:
+    running = {each.pk: each for each in installations}
     blocks = []
     for placement in placements:
         installation = running.get(placement.installation_id)

@@ -13,8 +13,8 @@ from installations.models import Installation
 class ShopCommand(models.Model):
     """One request to a shop's `commands` URL. Written before it is sent, with its outcome afterwards; kept for 30 days.
 
-    Repeated ones share a `command_id`. `order_id` is our id of the order, null for an order that is to be made. `message` is what the app
-    was told. The bodies are kept as those of hook calls: of sandbox stores the request, of all the beginning of the answer.
+    Repeated ones share a `command_id`. `order_id` is our id of the order, null for an order that doesn't exist yet. `message` is the one that
+    the app got. The bodies are kept as those of hook calls: of sandbox stores the request, of all the beginning of the answer.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

@@ -121,17 +121,20 @@ def _question(mail: Mail) -> Letter | None:
     if not scopes and not asked:
         return None
     app, business = installation.app_fields, installation.business
+    # Words of a developer stay on the page where mails carry no text of people.
+    tells = business.capabilities.named_in_mails
     context = {
         "app": app,
         "business": business,
-        "capabilities": asked.capabilities,
-        "data": asked.data,
+        "asks": scopes or asked.capabilities,
+        "capabilities": asked.capabilities if tells else [],
+        "data": asked.data if tells else None,
         "added": [SCOPES[name].sentence for name in scopes],
-        "reason": scope_reason(installation),
+        "reason": scope_reason(installation) if tells else "",
         "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/permissions/",
     }
     asks = "asks for more permissions" if scopes or asked.capabilities else "changes where your data goes"
-    subject = f"{app.name} {asks} in {business.name}"
+    subject = f"{app.name} {asks} in {business.mailed_name}"
     return _letter(mail, subject, "extensions/mail/question.txt", context, installation)
 
 
@@ -205,7 +208,7 @@ def _trouble(mail: Mail) -> Letter | None:
         "skipped_since": min((each.open_since for each in status.skipped if each.open_since), default=None),
         "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/",
     }
-    subject = f"{app.name} is having trouble in {business.name}"
+    subject = f"{app.name} is having trouble in {business.mailed_name}"
     with timezone.override(business.timezone):
         return _letter(mail, subject, "extensions/mail/trouble.txt", context, installation)
 
@@ -220,9 +223,9 @@ def _post(ids: Sequence[UUID], kind: MailKind) -> None:
     people = people_of([installation.business for installation in found])
     outbox.post_in_bulk(
         (
-            (person.email, installation.pk)
+            (to, installation.pk)
             for installation in found
-            for person in outbox.wanting(people[installation.business_id], kind)
+            for _, to in outbox.wanting(people[installation.business_id], kind)
         ),
         kind=kind,
     )

@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
@@ -20,9 +19,9 @@ from oauthlib.oauth2.rfc6749 import errors
 from accounts.access import stores_of
 from accounts.models import Business, User
 from accounts.services.confirmation import UNCONFIRMED, must_confirm
+from accounts.sign_in import ways
 from common.errors import Conflict, NotFound, ServiceError
-from common.secrets import digest
-from common.web.limits import limit, limit_by_address
+from common.web.limits import limit
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.requests import LONGEST
 from installations.oauth import AuthorizationCore, answer_url, authorization_core
@@ -39,8 +38,6 @@ from merchants.store.forms import ShopForm
 APPROVE, DECLINE = "approve", "decline"
 NEWER_VERSION = "The app has a newer version. Review what it asks for now."
 KEPT_FROM: Final = 1000  # characters of an address, from which it is kept
-KEPT_REQUESTS: Final = 3  # of one session; the oldest goes
-_KEPT: Final = "authorization_requests"
 CONSENTS = 60  # a minute, of one person
 UNKNOWN_APP = "No app has the client_id of this link."
 WRONG_REDIRECT = "The redirect_uri of this link is not a Redirect URL of the app."
@@ -49,7 +46,7 @@ UNUSABLE_REDIRECT = (
 )
 BROKEN = "This link is broken: it repeats a parameter or can't be read."
 TOO_LONG = f"This link is too long: it may have at most {LONGEST:,} characters."
-NOT_KEPT = "This browser doesn't know the app's request any more. Go back to the app, and start again there."
+NOT_KEPT = "This browser doesn't know this link any more. Go back to the app, and start again there."
 NOT_MANAGED = "Only the owner and the managers of {store} can install apps there. Your role is Orders."
 CHANGED = "The app's request changed while this page was open. Review it again before you decide."
 # Errors about the redirect_uri. Like a link that can't be read, they are shown here and not sent to the app.
@@ -99,7 +96,7 @@ class AuthorizeView(View):
         try:
             self.app = _app(request)
             if not request.user.is_authenticated:
-                return redirect_to_login(way_back(request))
+                return redirect_to_login(ways.kept(request, request.get_full_path(), KEPT_FROM))
             self.authorization = _authorization(request, self.app)
             response = super().dispatch(request, *args, **kwargs)
         except ConsentProblem as problem:
@@ -173,9 +170,9 @@ class AuthorizeView(View):
 
 @require_safe
 @never_cache
-def kept_request(request: HttpRequest, key: str) -> HttpResponse:
-    """Go on with a request that was kept while the person signed in."""
-    address = kept_address(request, key)
+def go_on(request: HttpRequest, key: str) -> HttpResponse:
+    """Go on with a request, or to a page, that was kept while the person signed in."""
+    address = ways.way_of(request, key)
     if address is None:
         return _problem_page(request, ConsentProblem(NOT_KEPT, 410))
     return HttpResponseRedirect(address)
@@ -325,29 +322,6 @@ def _uuid(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
-
-
-# Long requests of apps, kept in the session while a person signs in.
-#
-# A long one wouldn't fit into the `next` of the pages on the way, where each of its escapes is escaped
-# again.
-
-
-def way_back(request: HttpRequest) -> str:
-    """A short address that leads to this request again, in this browser. Raises `TooManyRequests`."""
-    address = request.get_full_path()
-    if len(address) <= KEPT_FROM:
-        return address
-    limit_by_address(request, "kept_request")
-    key = digest(address)[:16]
-    others = [each for each in request.session.get(_KEPT, {}).items() if each[0] != key]
-    request.session[_KEPT] = dict([*others, (key, address)][-KEPT_REQUESTS:])
-    return reverse("merchants:kept_request", args=[key])
-
-
-def kept_address(request: HttpRequest, key: str) -> str | None:
-    address: str | None = request.session.get(_KEPT, {}).get(key)
-    return address
 
 
 @require_http_methods(GET_OR_POST)

@@ -12,7 +12,9 @@ from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
+from accounts.models import Business
 from activity.use import Summary, done_in
+from common.money import display
 from common.times import lately
 from common.web.charts import Chart, Point, Series, chart
 from extensions.hooks import health
@@ -21,8 +23,11 @@ from extensions.hooks.health import NEWEST, Health
 from extensions.models import Breaker, Definition, HookCall
 from installations.models import Installation
 from merchants.frame import InstalledApp
+from merchants.orders.descriptions import part_of
 from stores.dashboard import DaySpan
+from stores.enums import OrderValidation
 from stores.hookpoints import HookPoint
+from stores.models import Order, OrderHookPart
 from webhooks.queries import MANY, DeliveryHealth, delivery_health
 
 READS: Final = {
@@ -217,6 +222,49 @@ def _chart(installation: Installation, calls: Summary, at_checkout: list[AtCheck
     points = [Point(day) for day in span.dates]
     return chart(
         "activity", "What it did by day", points, series, empty="Nothing in these days.", is_stacked=True
+    )
+
+
+# The app's part in orders of a checkout elsewhere, which have no page here.
+
+NEWEST_ORDERS: Final = 200
+SHOWN_PARTS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class OrderPart:
+    """`verdict` says whether all apps were heard that should have checked the order, and `amount` is for people."""
+
+    order_number: str
+    at: datetime
+    kind: str
+    title: str
+    about: str
+    amount: str
+    verdict: str
+
+
+def parts_in_orders(installation: Installation) -> list[OrderPart]:
+    """What the app answered about the newest orders, newest first. None where each order has a page."""
+    business = installation.business
+    if business.capabilities.checkout:
+        return []
+    newest = Order.objects.filter(business=business).order_by("-id").values("pk")[:NEWEST_ORDERS]
+    rows = OrderHookPart.objects.filter(order__in=newest, provider=str(installation.app_id))
+    found = rows.select_related("order").order_by("-order__created_at", "-id")[:SHOWN_PARTS]
+    return [_order_part(business, row) for row in found]
+
+
+def _order_part(business: Business, row: OrderHookPart) -> OrderPart:
+    part, order = part_of(row), row.order
+    return OrderPart(
+        order_number=order.number,
+        at=row.at,
+        kind=part.kind,
+        title=f"{part.title[0].upper()}{part.title[1:]}",
+        about=part.about,
+        amount="" if part.amount is None else display(part.amount, order.currency, business.locale),
+        verdict=str(OrderValidation(order.validation).label),
     )
 
 

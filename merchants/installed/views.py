@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.html import escape
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.access import is_own_sandbox
 from accounts.enums import StoreRole
 from activity.use import last_uses, unused_since
 from common import lengths
@@ -39,10 +40,18 @@ from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from installations.queries import granted_by, history_of, installations_of
 from marketplace.scopes import SCOPES, Scope
-from merchants.access import MerchantRequest, active_page, app_page, installation_page, merchant_page
+from merchants.access import (
+    MerchantRequest,
+    active_page,
+    active_page_of_app,
+    app_page,
+    installation_page,
+    merchant_page,
+    own_page_of_app,
+)
 from merchants.consent.page import question_of
-from merchants.frame import InstalledApp
-from merchants.installed.activity import AtCheckout, activity_of, at_checkout
+from merchants.frame import InstalledApp, checkout_concerns
+from merchants.installed.activity import AtCheckout, activity_of, at_checkout, parts_in_orders
 from merchants.templatetags.installed_apps import app_rows
 from webhooks.queries import erasure_story
 
@@ -60,6 +69,7 @@ def installed(request: MerchantRequest) -> HttpResponse:
     asking = [each for each in request.apps if each.status.asks]
     context = {
         "apps": app_rows(request.apps),
+        "concerns": checkout_concerns(request.business),
         "questions": [question_of(each, granted_by(each.installation), with_use=True) for each in asking],
         "past": past[wanted.window],
         "past_total": past.count(),
@@ -100,9 +110,14 @@ def installation(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
 @require_safe
 @app_page
 def activity(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
-    """The installation's history, newest first."""
+    """The installation's history, newest first, and its part in orders that no other page here shows."""
     history = history_of(app.installation).reverse()
-    context = {"app": app, "installation": app.installation, "history": history}
+    context = {
+        "app": app,
+        "installation": app.installation,
+        "history": history,
+        "parts": parts_in_orders(app.installation),
+    }
     return render(request, "merchants/installed/activity.html", context)
 
 
@@ -277,7 +292,7 @@ def receipt(request: MerchantRequest, installation: Installation) -> HttpRespons
 
 
 @require_safe
-@app_page
+@own_page_of_app
 def admin_page(request: MerchantRequest, app: InstalledApp, page_id: str) -> HttpResponse:
     """An app's admin page in its frame. A page that the store doesn't run is a 404.
 
@@ -303,7 +318,7 @@ def admin_page(request: MerchantRequest, app: InstalledApp, page_id: str) -> Htt
 
 
 @require_safe
-@active_page
+@active_page_of_app
 def new_session_token(request: MerchantRequest, installation: Installation) -> JsonResponse:
     """A new token for a frame that loads again, because the page's token is valid for one minute.
 
@@ -326,5 +341,6 @@ def _init(request: MerchantRequest, installation: Installation) -> dict[str, Any
 
 
 def _session_token(request: MerchantRequest, installation: Installation) -> str:
-    role = None if request.business.is_sandbox else StoreRole(request.business.store_role)
+    is_own = is_own_sandbox(request.business, request.user)
+    role = None if is_own else StoreRole(request.business.store_role)
     return session_token(installation=installation, user=request.user, staff_role=role)

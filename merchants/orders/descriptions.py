@@ -121,10 +121,10 @@ def _by(change: OrderChange, reader: User) -> str:
 
 def parts(order: Order) -> list[TotalPart]:
     """Each app's part, in the order in which the apps were asked."""
-    return [_part(part) for part in _PARTS.rows(order=order.pk)]
+    return [part_of(part) for part in _PARTS.rows(order=order.pk)]
 
 
-def _part(part: OrderHookPart) -> TotalPart:
+def part_of(part: OrderHookPart) -> TotalPart:
     point = HookPoint(part.point)
     about = DESCRIPTIONS[point]
     answered = part.outcome == enums.HookOutcome.ANSWERED

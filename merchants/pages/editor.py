@@ -20,6 +20,7 @@ from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, pressed_once, refuse, saved
 from common.web.limits import limit
 from common.web.methods import GET_OR_POST, require_safe
+from common.web.middleware.policy import allow_frame
 from extensions.in_store.embeds_and_blocks import PlacedBlock, blocks_on, settings_in_force
 from extensions.models import Definition, Placement
 from extensions.schema_forms import SettingsForm, settings_form
@@ -80,7 +81,7 @@ def editor(request: MerchantRequest, page: SitePage) -> HttpResponse:
     """GET: the page, and the chosen block's settings, or a block of the picker (`try`) on the page before it is added.
 
     POST: the page's own title, address and text, with `preview` only on the canvas, with `publish` for shoppers, too. A store whose
-    texts are written elsewhere has the blocks alone.
+    texts are written elsewhere has the blocks alone, and the page itself below them where it can be framed.
     """
     if request.method == "POST":
         return _text(request, page)
@@ -260,6 +261,8 @@ def _shown(
     settings: SettingsForm | None = None,
     tried: BlockOption | None = None,
 ) -> HttpResponse:
+    if page.is_framable:
+        allow_frame(request, page.url)
     context = {
         "site_page": page,
         "blocks": blocks_on(page),

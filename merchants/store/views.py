@@ -18,7 +18,13 @@ from accounts.forms import NoticesForm
 from accounts.models import User
 from accounts.services import create_business
 from accounts.services.businesses import BusinessChanges
-from accounts.services.outbox import OF_ORDERS, choose_frequencies, choose_mails, frequency_of
+from accounts.services.outbox import (
+    OF_ORDERS,
+    choose_frequencies,
+    choose_mails,
+    frequency_of,
+    mail_address_of,
+)
 from common.errors import ServiceError
 from common.web.csv_files import CsvLines
 from common.web.forms.kept import typed
@@ -28,7 +34,7 @@ from common.web.requests import is_own_page
 from extensions.in_store.embeds_and_blocks import embeds_among
 from extensions.in_store.script_inventory import Inventory, InventoryEntry, inventory_of
 from merchants import access
-from merchants.frame import concerns_of, recent_news
+from merchants.frame import checkout_concerns, concerns_of, recent_news
 from merchants.store import overview
 from merchants.store.forms import BusinessForm, StoreForm
 from merchants.store.overview import RANGES, sales_of
@@ -164,6 +170,8 @@ class MerchantNoticesForm(NoticesForm):
         super().__init__(data, user=user)
         if not manages:
             del self.fields["mails"]
+        elif not user.capabilities.accounts:
+            self.fields["mails"].help_text = ""  # there is no security of an account to mail about
         self.kinds = () if not has_news else tuple(StoreNotice) if manages else OF_ORDERS
         for kind in self.kinds:
             self.fields[kind.value] = forms.ChoiceField(
@@ -203,8 +211,9 @@ def notices(request: access.MerchantRequest) -> HttpResponse:
         return response
     context = {
         "form": form,
-        "concerns": concerns_of(request.apps),
+        "concerns": [*concerns_of(request.apps), *checkout_concerns(request.business)],
         "news": recent_news(request.business) if request.manages else (),
+        "mails_to": mail_address_of(request.user),
     }
     return form_page(request, "merchants/store/notices.html", context)
 

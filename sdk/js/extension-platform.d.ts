@@ -34,8 +34,11 @@ export const MAX_HEIGHT: 400;
 export function connectBlock(options: {
   /** Of the merchant's page editor, such as "https://platform.example.com". */
   platformOrigin: string;
-  /** Of every store, such as "https://*.stores.example.com", where `*` stands for the store. */
-  storesOrigin: string;
+  /**
+   * Of every store, such as "https://*.stores.example.com", where `*` stands for the store. Beside it those of connected stores, in a
+   * list or separated by spaces.
+   */
+  storesOrigin: string | readonly string[];
   onSettings: (settings: Settings, blockId: string, theme: Theme) => void;
   /** For your server, which reads from it which store this is. Valid for a minute; not called where the store could make none. */
   onSession?: (sessionToken: string) => void;

@@ -1,8 +1,9 @@
 // The iframe's side of an app's blocks, widgets and admin pages.
 //
 // Every function takes `platformOrigin`, such as "https://platform.example.com", and those of blocks and widgets
-// `storesOrigin`, such as "https://*.stores.example.com", where `*` stands for the store. Messages of other origins and of
-// other windows than the one around this page are ignored.
+// `storesOrigin`, such as "https://*.stores.example.com", where `*` stands for the store. A connected store has pages of its own: name
+// their origins as well, in a list or separated by spaces. Messages of other origins and of other windows than the one around this
+// page are ignored.
 
 const READY = "SERVICE_BLOCK_READY";
 const INIT = "SERVICE_BLOCK_INIT";
@@ -24,7 +25,8 @@ export const MAX_HEIGHT = 400;
 export function connectBlock({ platformOrigin, storesOrigin, onSettings, onSession }) {
   if (!storesOrigin)
     console.warn("connectBlock without storesOrigin: only the page editor's settings arrive, no store's.");
-  const stop = listen([platformOrigin, storesOrigin], (message) => {
+  const stores = [storesOrigin ?? []].flat().flatMap((each) => each.split(" "));
+  const stop = listen([platformOrigin, ...stores], (message) => {
     if (message.type !== INIT && message.type !== UPDATE) return;
     onSettings(message.settings, message.blockId, message.theme);
     if (message.sessionToken) onSession?.(message.sessionToken);

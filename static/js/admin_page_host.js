@@ -5,6 +5,8 @@
 // from data-token, our URL that answers {"sessionToken": "…"}.
 //
 // A classic script in the head, not a module, because it must listen before the frame can load.
+import { frameTheme } from "./frame_theme.js";
+
 (() => {
   async function sendContext(frame) {
     const context = JSON.parse(frame.dataset.init);

@@ -1,7 +1,6 @@
 """The base class of the endpoints for shop systems: their keys, the ids in paths, the rate limit."""
 
-import re
-from typing import Any, Final, cast
+from typing import Any, ClassVar, Final, cast
 
 from django.conf import settings
 from django.utils import timezone
@@ -21,13 +20,15 @@ from common.rest.query import Query
 from common.rest.rates import ApiRate
 from common.rest.views import KeyedView, UnknownEndpoint
 from common.web import requests
+from stores.connected.bodies import SHOP_ID
 from stores.connected.stores import store_of
 
-SHOP_ID: Final = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~:-]{1,100}")
 STRANGERS_A_MINUTE: Final = 60  # of a network, without a good key
 RATE: Final = ApiRate(
     "store-api", ("/store-api",), lambda: settings.STORE_API_RATE, lambda: STRANGERS_A_MINUTE
 )
+# Calls that a shop makes while a shopper or a merchant waits, so that a long push doesn't hold them up. `RATE` writes the headers of both.
+WAITED_FOR: Final = ApiRate("store-api-waiting", (), lambda: settings.STORE_API_RATE)
 MISSING: Final = "Send the key of the connection in the header: Authorization: Bearer <key>."
 
 
@@ -55,6 +56,7 @@ def checked_id(text: str, field: str = "id") -> str:
 class StoreApiView(KeyedView):
     """An endpoint that needs a key of a shop system. Errors come in the order of `AppApiView`: 429, 401, then those of body and query."""
 
+    rate: ClassVar[ApiRate] = RATE  # what a call with a good key counts for
     requests_a_minute = 6_000  # for the OpenAPI document; `STORE_API_RATE` says how many
     authentication_classes = [KeyAuthentication]
     permission_classes = []
@@ -73,12 +75,12 @@ class StoreApiView(KeyedView):
             if not is_outage(error):
                 RATE.check(request)
             raise
-        RATE.check(request, self.key_owner())
+        self.rate.check(request, self.key_owner())
 
     def count_more(self, amount: int) -> None:
         """Count a call that is worth more than one by so much more. Raises `TooManyRequests`."""
         if amount > 0:
-            RATE.check(self.request, self.key_owner(), amount)
+            self.rate.check(self.request, self.key_owner(), amount)
 
     def key_owner(self) -> str:
         return owner_of("shop", self.system.pk)

@@ -17,21 +17,20 @@ from common.errors import ERROR_CODE_HEADER, NotFound
 from common.rest.errors import exception_handler
 from common.rest.fields import Identifier
 from storeapi import pushes
-from storeapi import rows as bodies
 from storeapi.views.base import StoreView, checked_id
-from storeapi.wanted import wanted_of
+from storeapi.wanted import wanted_among
+from stores.connected import bodies
 from stores.connected.mirror import locked, note_refused
 from stores.connected.rows import AT_ONCE, PushedRow, RowOutcome, take
 from stores.connected.snapshot import Snapshot, compare
 from stores.enums import Resource
 from stores.models import MirroredRow
 
-BESIDE: Final = ("version", "force")
 LONGEST_ECHO: Final = 100  # characters of what a refused row called itself
 
 
-def _payload(outcome: RowOutcome, quote: str) -> dict[str, Any]:
-    """Of one without an error. `quote` is the one that came with it."""
+def _payload(outcome: RowOutcome) -> dict[str, Any]:
+    """Of one without an error."""
     assert outcome.result
     found: dict[str, Any] = {
         "resource": outcome.row.resource.value,
@@ -40,7 +39,7 @@ def _payload(outcome: RowOutcome, quote: str) -> dict[str, Any]:
         "result": outcome.result.value,
         "events": outcome.events,
     }
-    return found | {"quote": "ignored"} if quote else found
+    return found | {"quote": outcome.quote.value} if outcome.quote else found
 
 
 class RowView(StoreView):
@@ -74,56 +73,31 @@ class RowView(StoreView):
         )
 
     def put_row(self, request: Request) -> Response:
-        store, body = self.store, dict(request.data)
-        beside = {name: body.pop(name) for name in BESIDE if name in body}
+        store = self.store
         try:
-            values, versioned = _read(self.resource, body, beside, store.business.currency)
+            row = bodies.read_row(
+                self.resource, self.kwargs["id"], dict(request.data), store.business.currency
+            )
         except ValidationError as error:
             _refuse(store, [_refusal(self.resource, self.kwargs["id"], error)])
             raise
-        quote = values.pop("quote", "")
-        row = PushedRow(
-            resource=self.resource,
-            external_id=self.kwargs["id"],
-            version=versioned["version"],
-            values=values,
-            is_forced=versioned["force"],
-        )
-        return self._taken(row, quote)
+        return self._taken(row)
 
-    def _taken(self, row: PushedRow, quote: str = "") -> Response:
-        (outcome,) = take(store=self.store, rows=[row], wanted=wanted_of(self.business))
+    def _taken(self, row: PushedRow) -> Response:
+        (outcome,) = take(store=self.store, rows=[row], wanted=wanted_among([row.resource], self.business))
         if outcome.error:
             raise outcome.error
-        return Response(_payload(outcome, quote))
+        return Response(_payload(outcome))
 
     def delete_row(self) -> Response:
         query = self.query()
-        version = query.integer("version", default=-1, least=0, most=pushes.MOST_VERSION)
+        version = query.integer("version", default=-1, least=0, most=bodies.MOST_VERSION)
         if "version" not in query.values:
             query.wrong("version", "Required: the version of the deletion.")
         query.check()
         return self._taken(
             PushedRow(resource=self.resource, external_id=self.kwargs["id"], version=version, values=None)
         )
-
-
-def _read(
-    resource: Resource, data: Mapping[str, Any], beside: Mapping[str, Any], currency: str
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The columns, and version and force. Raises with the problems of both."""
-    problems: dict[str, Any] = {}
-    values: dict[str, Any] = {}
-    versioned = pushes.Versioned(data=beside)
-    if not versioned.is_valid():
-        problems |= versioned.errors
-    try:
-        values = bodies.values_of(resource, data, currency)
-    except ValidationError as error:
-        problems |= cast(dict[str, Any], error.detail)
-    if problems:
-        raise ValidationError(problems)
-    return values, versioned.validated_data
 
 
 @extend_schema_view(get=extend_schema("getProductRow", responses=pushes.KnownRowSerializer))
@@ -206,26 +180,27 @@ class RowBatch(StoreView):
         self.count_more((len(batch["rows"]) - 1) // AT_ONCE)
         store = self.store
         read = [_batched(each, store.business.currency) for each in batch["rows"]]
-        good = [row for row, _, _ in read if row]
-        taken = iter(take(store=store, rows=good, wanted=wanted_of(store.business), quiet=batch["quiet"]))
-        results = [_result(next(taken), quote) if row else refused for row, quote, refused in read]
-        _refuse(store, [_named(each) for _, _, each in read if each])
+        good = [row for row, _ in read if row]
+        wanted = wanted_among({row.resource for row in good}, store.business)
+        taken = iter(take(store=store, rows=good, wanted=wanted, quiet=batch["quiet"]))
+        results = [_result(next(taken)) if row else refused for row, refused in read]
+        _refuse(store, [_named(each) for _, each in read if each])
         return Response({"results": results})
 
 
-Read = tuple[PushedRow | None, str, dict[str, Any]]
+Read = tuple[PushedRow | None, dict[str, Any]]
 
 
 def _batched(given: Any, currency: str) -> Read:
-    """The row with its quote, or what is answered for one that is refused."""
+    """The row, or what is answered for one that is refused."""
     try:
-        envelope = pushes.BatchedRow().run_validation(given)
+        envelope = pushes.BATCHED_ROW.run_validation(given)
         resource = Resource(envelope["resource"])
         if envelope["deleted"] and resource == Resource.ORDERS:
             raise MethodNotAllowed("DELETE", detail="Orders can't be deleted.")
         values = None if envelope["deleted"] else bodies.values_of(resource, envelope["data"], currency)
     except (ValidationError, MethodNotAllowed) as error:
-        return None, "", _refused(given, error)
+        return None, _refused(given, error)
     quote = values.pop("quote", "") if values else ""
     row = PushedRow(
         resource=resource,
@@ -233,16 +208,17 @@ def _batched(given: Any, currency: str) -> Read:
         version=envelope["version"],
         values=values,
         is_forced=envelope["force"],
+        quote=quote,
     )
-    return row, quote, {}
+    return row, {}
 
 
-def _result(outcome: RowOutcome, quote: str) -> dict[str, Any]:
+def _result(outcome: RowOutcome) -> dict[str, Any]:
     if outcome.error:
         return _refused(
             {"resource": outcome.row.resource.value, "id": outcome.row.external_id}, outcome.error
         )
-    return _payload(outcome, quote)
+    return _payload(outcome)
 
 
 def _refused(given: Any, error: Exception) -> dict[str, Any]:
@@ -264,16 +240,20 @@ def _echo(given: Any) -> str | None:
     return given[:LONGEST_ECHO] if isinstance(given, str) else None
 
 
+def _storable(name: str | None) -> str | None:
+    return None if name and "\x00" in name else name
+
+
 def _refusal(resource: Resource, external_id: str, error: Exception) -> dict[str, Any]:
     return _named({"resource": resource.value, "externalId": external_id, "error": _error_of(error)})
 
 
 def _named(refused: Mapping[str, Any]) -> dict[str, Any]:
-    """For the operator: without the values of the row, which no message has."""
+    """For the operator: without the values of the row, which no message has. A name with NUL, which PostgreSQL can't keep, is left out."""
     error = refused["error"]
     return {
-        "resource": refused["resource"],
-        "externalId": refused["externalId"],
+        "resource": _storable(refused["resource"]),
+        "externalId": _storable(refused["externalId"]),
         "code": error["code"],
         "message": error["message"],
     }
@@ -305,5 +285,7 @@ class RowSnapshot(StoreView):
             taken_at=body["taken_at"],
             deletes=body["delete"],
         )
-        found = compare(store=self.store, snapshot=snapshot, wanted=wanted_of(self.business))
+        found = compare(
+            store=self.store, snapshot=snapshot, wanted=wanted_among([snapshot.resource], self.business)
+        )
         return Response(asdict(found))

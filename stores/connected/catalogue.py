@@ -27,7 +27,7 @@ PRODUCT: Final = (
     "name", "slug", "description", "price", "category", "is_available", "image", "stock", "low_stock_threshold", "status", "group_id",
     "created_at", "updated_at",
 )  # fmt: skip
-PAGE: Final = ("slug", "title", "url", "content", "updated_at")
+PAGE: Final = ("slug", "title", "url", "content", "is_framable", "framing_looked_at", "updated_at")
 Slugged = Product | SitePage
 
 
@@ -108,6 +108,8 @@ def write_pages(
             rows[change.id] = _new(SitePage, business, change, now)
         columns = {name: value for name, value in change.values.items() if name != "slug"}
         changed[change.id] = assign(rows[change.id], columns, now)
+        if "url" in changed[change.id]:
+            rows[change.id].is_framable, rows[change.id].framing_looked_at = False, None
     displaced = _Slugs(SitePage, business, rows, lambda row: row.title).settle(changes, changed, now)
     _save(SitePage, rows, changes, displaced, PAGE)
 
@@ -146,13 +148,21 @@ def _save(
     """Others have given up their slugs before."""
     gone = [change.id for change in changes if change.values is None]
     if gone:
-        # Not `delete`: reviews of a product that is gone stay.
-        model.objects.filter(pk__in=gone)._raw_delete("default")  # noqa: SLF001
+        _delete(model.objects.filter(pk__in=gone))
     write_again([row for _, row in displaced], ["slug", "updated_at"])
     write_again(
         [rows[change.id] for change in changes if change.values is not None and not change.is_new], columns
     )
     model.objects.bulk_create([rows[change.id] for change in changes if change.is_new])
+
+
+def _delete(rows: Any) -> None:
+    """Reviews of a product that is gone stay. Blocks of a page go with it, also one that is added at this moment: the lock waits for it."""
+    if rows.model is Product:
+        rows._raw_delete("default")  # noqa: SLF001
+    else:
+        list(rows.select_for_update().values_list("pk"))
+        rows.delete()
 
 
 class _Slugs:

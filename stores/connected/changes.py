@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import Model
 from django.dispatch import Signal
 
+from stores.enums import OrderValidation
 from stores.models import MirroredRow
 
 
@@ -35,6 +36,7 @@ class RowChange:
     mirrored: MirroredRow
     values: dict[str, Any] | None
     is_new: bool
+    validation: OrderValidation | None = None  # of an order whose row brought a quote
     events: list[RowEvent] = field(default_factory=list)
     others: list[RowEvent] = field(default_factory=list)
 

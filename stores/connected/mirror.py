@@ -12,8 +12,8 @@ from typing import Any, Final, TypeVar
 from uuid import UUID
 
 import orjson
-from django.db import connection
-from django.db.models import Model, Q
+from django.db import connection, transaction
+from django.db.models import Exists, Model, OuterRef, Q
 from django.utils import timezone
 
 from accounts.models import Business, ConnectedStore
@@ -21,7 +21,7 @@ from common.ids import new_id
 from common.times import iso
 from stores.connected.stores import hold
 from stores.enums import Resource
-from stores.models import MirroredRow, MirrorState
+from stores.models import MirroredRow, MirrorState, ShopPayment
 
 KEPT_REFUSALS: Final = 20
 MENTIONS_KEPT: Final = timedelta(days=90)
@@ -63,6 +63,7 @@ class KnownRows:
     def __init__(self, business: Business, keys: Iterable[Key], now: datetime) -> None:
         self._business, self._now = business, now
         self._changed: dict[Key, MirroredRow] = {}
+        self._received: dict[Key, MirroredRow] = {}
         self._rows = {
             (each.resource, each.external_id): each
             for each in MirroredRow.objects.filter(_among(set(keys)), business=business)
@@ -82,14 +83,20 @@ class KnownRows:
         """Our id of a row that another one names."""
         row = self.of(resource, external_id)
         if row.row_id is None:
-            row.row_id = new_id()
-            self.change(row)
+            self.change(row, row_id=new_id())
+        assert row.row_id
         return row.row_id
 
     def change(self, row: MirroredRow, **values: Any) -> None:
+        if row.pk is None or any(getattr(row, name) != value for name, value in values.items()):
+            self._changed[row.resource, row.external_id] = row
         for name, value in values.items():
             setattr(row, name, value)
-        self._changed[row.resource, row.external_id] = row
+
+    def receive(self, row: MirroredRow) -> None:
+        """Note that it came. Of a row that is as it was, nothing else is written."""
+        row.received_at = self._now
+        self._received[row.resource, row.external_id] = row
 
     def keep(self, row: MirroredRow, version: int, values: dict[str, Any]) -> None:
         """A version that is taken, with the content that it has."""
@@ -120,6 +127,9 @@ class KnownRows:
         changed = list(self._changed.values())
         write_again([row for row in changed if row.pk is not None], CHANGING)
         MirroredRow.objects.bulk_create([row for row in changed if row.pk is None])
+        as_they_were = [row.pk for key, row in self._received.items() if key not in self._changed]
+        if as_they_were:
+            MirroredRow.objects.filter(pk__in=as_they_were).update(received_at=self._now)
 
 
 def _among(keys: set[Key]) -> Q:
@@ -141,10 +151,34 @@ def write_again(rows: Sequence[Row], columns: Sequence[str]) -> None:
         manager.bulk_update(rows, columns)
 
 
+def mention(store: ConnectedStore, resource: Resource, external_ids: Iterable[str]) -> dict[str, UUID]:
+    """Our ids of these rows, made for those that were never mentioned before. Raises `NotFound` for a store that is ending.
+
+    Most are known: the mirror is locked only where one is not.
+    """
+    wanted = set(external_ids)
+    rows = MirroredRow.objects.filter(
+        business=store.pk, resource=resource, external_id__in=wanted, row_id__isnull=False
+    )
+    found = {
+        external_id: row_id for external_id, row_id in rows.values_list("external_id", "row_id") if row_id
+    }
+    if missing := sorted(wanted - found.keys()):
+        with transaction.atomic():
+            locked(store)
+            known = KnownRows(store.business, [(resource, each) for each in missing], timezone.now())
+            found |= {each: known.mention(resource, each) for each in missing}
+            known.save()
+    return found
+
+
 def remove_old_mentions(*, now: datetime | None = None) -> int:
-    """Forget ids that never got a row. Returns how many. Those of orders that were too old stay, so that they are never missing."""
+    """Forget ids that never got a row. Returns how many. Those of orders that were too old stay, so that they are never missing, and
+    those that an app made a payment for.
+    """
     ended = (now or timezone.now()) - MENTIONS_KEPT
-    old = MirroredRow.objects.filter(version=None, placed_at=None, made_at__lt=ended)
+    paid = Exists(ShopPayment.objects.filter(order_id=OuterRef("row_id")))
+    old = MirroredRow.objects.filter(~paid, version=None, placed_at=None, made_at__lt=ended)
     removed = 0
     while ids := list(old.order_by("made_at").values_list("pk", flat=True)[:BATCH]):
         removed += MirroredRow.objects.filter(pk__in=ids, version=None).delete()[0]

@@ -4,7 +4,8 @@ Fifty rows share a transaction and its statements, and each has a result of its 
 that changes of own stores send.
 """
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -12,17 +13,23 @@ from uuid import UUID
 
 from django.db import models, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
-from accounts.models import ConnectedStore
-from common.errors import Conflict, Unavailable
+from accounts.models import Business, ConnectedStore
+from common.db.outages import is_outage
+from common.db.rows import without_text
+from common.errors import Conflict, NotFound, ServiceError, Unavailable
 from stores.connected.catalogue import write_pages, write_products
 from stores.connected.changes import RowChange, Totals
 from stores.connected.mirror import KnownRows, digest_of, locked, note_refused
+from stores.connected.quotes import Quotes
 from stores.connected.sales import write_orders, write_reviews
 from stores.connected.wanted import WantedRows
-from stores.enums import Resource
-from stores.models import MirroredRow, MirrorState
+from stores.enums import QuoteResult, Resource
+from stores.models import MirroredRow, MirrorState, Order
 from stores.services.totals import has_currency, move_totals
+
+log = logging.getLogger(__name__)
 
 AT_ONCE: Final = 50  # rows of one transaction: others of the store wait for it
 WRITERS: Final = {
@@ -42,11 +49,20 @@ class Result(models.TextChoices):
     DELETED = "deleted"
 
 
+WITH_ORDER: Final = (
+    Result.CREATED,
+    Result.UPDATED,
+    Result.UNCHANGED,
+    Result.STALE,
+)  # the order's row is there
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushedRow:
     """A row as the shop has it: `values` are its columns, whole, with times and minor units; None: the shop has deleted it.
 
-    A forced one is taken whatever its version. `not_since`: nothing happens if the row came again later than that.
+    A forced one is taken whatever its version. `not_since`: nothing happens if the row came again later than that. `quote` came with an
+    order, and is no content of it.
     """
 
     resource: Resource
@@ -55,17 +71,19 @@ class PushedRow:
     values: dict[str, Any] | None
     is_forced: bool = False
     not_since: datetime | None = None
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowOutcome:
-    """What became of a row. `events` are the names of those that it published. An `error` has neither."""
+    """What became of a row. `events` are the names of those that it published, and `quote` what became of its quote. An `error` has none."""
 
     row: PushedRow
     result: Result | None = None
     row_id: UUID | None = None
     events: list[str] = field(default_factory=list)
-    error: Conflict | None = None
+    error: ServiceError | None = None
+    quote: QuoteResult | None = None
 
 
 def take(
@@ -79,7 +97,7 @@ def take(
     """Take rows, each for itself, in their order. With `quiet` nothing is published. Raises `NotFound` for a store that is ending."""
     outcomes: list[RowOutcome] = []
     for part in _parts(rows):
-        outcomes += _take(store, part, wanted, quiet, now or timezone.now())
+        outcomes += _take_apart(store, part, wanted, quiet, now or timezone.now())
     return outcomes
 
 
@@ -94,6 +112,34 @@ def _parts(rows: Sequence[PushedRow]) -> Iterator[Sequence[PushedRow]]:
         part[key] = row
     if part:
         yield list(part.values())
+
+
+def _take_apart(
+    store: ConnectedStore, rows: Sequence[PushedRow], wanted: WantedRows, quiet: bool, now: datetime
+) -> list[RowOutcome]:
+    """Where one of the rows can't be taken by a fault of ours, each is taken in a transaction of its own, so that the others stay."""
+    try:
+        return _take(store, rows, wanted, quiet, now)
+    except (NotFound, Unavailable):  # of the store
+        raise
+    except Exception as error:
+        if is_outage(error):
+            raise
+        if len(rows) > 1:
+            return [each for row in rows for each in _take_apart(store, [row], wanted, quiet, now)]
+        return [_failed(store, rows[0], error, now)]
+
+
+@transaction.atomic
+def _failed(store: ConnectedStore, row: PushedRow, error: Exception, now: datetime) -> RowOutcome:
+    log.error(
+        "%s while a row of %s was taken", type(error).__name__, row.resource, exc_info=without_text(error)
+    )
+    outcome = RowOutcome(
+        row=row, error=ServiceError(_("Something went wrong on our side. It has been recorded."))
+    )
+    _note(locked(store), [outcome], now)
+    return outcome
 
 
 @transaction.atomic
@@ -116,12 +162,13 @@ def _take(
         for number, (row, result) in enumerate(zip(rows, decided, strict=True))
         if result in (Result.CREATED, Result.UPDATED, Result.DELETED)
     }
-    totals = Totals()
+    totals, quotes = Totals(), _Offered(business, rows, now)
     for change in changes.values():
         if change.is_new and change.mirrored.is_deleted:
             known.change(change.mirrored, row_id=None)  # it comes back under another id
         if change.values is not None:
             known.mention(Resource(change.mirrored.resource), change.mirrored.external_id)
+    quotes.take(decided, known, changes)
     for resource, writer in WRITERS.items():
         if of_resource := [each for each in changes.values() if each.mirrored.resource == resource]:
             writer(business, of_resource, known, totals, now)
@@ -130,14 +177,48 @@ def _take(
             known, [row for row, result in zip(rows, decided, strict=True) if result == Result.UNWANTED]
         )
     outcomes = [
-        _outcome(row, result, known, changes.get(number), quiet, now)
+        _outcome(row, result, known, changes.get(number), quotes.results.get(number), quiet, now)
         for number, (row, result) in enumerate(zip(rows, decided, strict=True))
     ]
     known.save()
+    quotes.save(known)
     _note(state, outcomes, now)
     if moved := totals.moved:
         move_totals(business, **moved)
     return outcomes
+
+
+class _Offered:
+    """The quotes that came with rows of orders, and what became of each, by the row's number."""
+
+    def __init__(self, business: Business, rows: Sequence[PushedRow], now: datetime) -> None:
+        self.results: dict[int, QuoteResult] = {}
+        self._rows = {number: row for number, row in enumerate(rows) if row.quote}
+        self._quotes = Quotes(business, [row.quote for row in self._rows.values()], now)
+        self._now = now
+
+    def take(
+        self, decided: Sequence[Result | None], known: KnownRows, changes: Mapping[int, RowChange]
+    ) -> None:
+        """Before orders are written. The row that brings a quote may be an old one: it is still the order's."""
+        for number, row in self._rows.items():
+            kept, taken = known.of(row.resource, row.external_id), None
+            order_id = kept.row_id if decided[number] in WITH_ORDER else None
+            if order_id and row.values is not None:
+                taken = self._quotes.take(row.quote, order_id, row.values)
+            self.results[number] = taken.result if taken else QuoteResult.IGNORED
+            if order_id is None or taken is None or not taken.is_new:
+                continue
+            if number in changes:
+                changes[number].validation = taken.validation
+            else:
+                others = Order.objects.filter(pk=order_id).exclude(validation=taken.validation)
+                others.update(validation=taken.validation, updated_at=self._now)
+
+    def save(self, known: KnownRows) -> None:
+        """Once the orders are written."""
+        if self._rows:
+            self._quotes.save(known.erased())
 
 
 def _keys(row: PushedRow) -> Iterator[tuple[str, str]]:
@@ -192,6 +273,7 @@ def _outcome(
     result: Result | None,
     known: KnownRows,
     change: RowChange | None,
+    quote: QuoteResult | None,
     quiet: bool,
     now: datetime,
 ) -> RowOutcome:
@@ -204,7 +286,7 @@ def _outcome(
         )
         return RowOutcome(row=row, error=error)
     if result == Result.UNWANTED:
-        return RowOutcome(row=row, result=result)
+        return RowOutcome(row=row, result=result, quote=quote)
     if change and row.values is not None:
         known.keep(kept, row.version, row.values)
     elif result == Result.DELETED:
@@ -212,7 +294,7 @@ def _outcome(
     elif result == Result.UNCHANGED and row.not_since is None:
         _note_version(row, known, kept)
     if result != Result.STALE and row.not_since is None:
-        known.change(kept, received_at=now)
+        known.receive(kept)
     events: list[str] = []
     if change and not quiet:
         for event in change.events:
@@ -220,7 +302,7 @@ def _outcome(
             events += event.names
         for event in change.others:
             event.publish()
-    return RowOutcome(row=row, result=result, row_id=kept.row_id, events=events)
+    return RowOutcome(row=row, result=result, row_id=kept.row_id, events=events, quote=quote)
 
 
 def _note_version(row: PushedRow, known: KnownRows, kept: MirroredRow) -> None:

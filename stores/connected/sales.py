@@ -10,16 +10,16 @@ from common.contacts import NotAContact, email_key, phone_key
 from stores import signals
 from stores.connected.changes import RowChange, RowEvent, Totals, assign
 from stores.connected.mirror import KnownRows, write_again
-from stores.enums import OrderStatus, OrderValidation, PaymentStatus, Resource
-from stores.models import LINES, Order, OrderItem, Payment, Review
-from stores.records import OrderRecord, PaymentRecord, ReviewRecord
+from stores.connected.payments import OrderPayments, set_payment
+from stores.enums import OrderStatus, OrderValidation, Resource
+from stores.models import LINES, Order, OrderItem, Payment, Review, ShopPayment
+from stores.records import OrderRecord, ReviewRecord
 
 ORDER: Final = (
     "number", "status", "subtotal", "discount", "delivery_fee", "other_charges", "amount", "refunded", "delivery_method", "address",
     "payment_method", "customer_name", "customer_email", "customer_phone", "customer_email_key", "customer_phone_key", "note",
-    "is_guest", "created_at", "updated_at",
+    "is_guest", "validation", "created_at", "updated_at",
 )  # fmt: skip
-PAYMENT: Final = ("status", "payment_url", "invoice_id", "expires_at", "updated_at")
 REVIEW: Final = (
     "product_id",
     "rating",
@@ -34,10 +34,6 @@ NAMES_A_CUSTOMER: Final = dict.fromkeys(
 )
 NAMES_AN_AUTHOR: Final = dict.fromkeys(("author_name", "author_email", "comment"), "")
 SPECIAL: Final = {OrderStatus.DELIVERED: "order.delivered", OrderStatus.CANCELLED: "order.cancelled"}
-PAID: Final = {
-    PaymentStatus.COMPLETED: ("payment.completed", signals.payment_completed),
-    PaymentStatus.EXPIRED: ("payment.expired", signals.payment_expired),
-}
 
 
 def write_orders(
@@ -49,7 +45,8 @@ def write_orders(
     status_before = {pk: row.status for pk, row in rows.items()}
     items: list[OrderItem] = []
     outdated: list[UUID] = []
-    payments = _Payments(now)
+    made = ShopPayment.objects.filter(business=business, order_id__in=[change.id for change in changes])
+    payments = OrderPayments(made, now)
     for change in changes:
         assert change.values is not None
         if change.is_new:
@@ -63,11 +60,13 @@ def write_orders(
                 updated_at=now,
             )
             rows[change.id].lines = []
-            Order._meta.get_field("payment").set_cached_value(rows[change.id], None)
+            set_payment(rows[change.id], None)
         order = rows[change.id]
         columns = {name: value for name, value in change.values.items() if name not in ("items", "payment")}
         if change.mirrored.erased_at or change.id in erased:
             columns |= NAMES_A_CUSTOMER
+        if change.validation:
+            columns["validation"] = change.validation
         assign(order, columns, now, silent=["refunded"])
         lines = _lines(order, change.values["items"], known)
         if list(map(_content, lines)) != list(map(_content, order.lines)):
@@ -98,7 +97,7 @@ def _locked_orders(business: Business, changes: Sequence[RowChange]) -> dict[UUI
     paid = {row.order_id: row for row in Payment.objects.filter(order__in=ids).select_for_update(no_key=True)}
     for row in rows.values():
         row.business = business
-        Order._meta.get_field("payment").set_cached_value(row, paid.get(row.pk))
+        set_payment(row, paid.get(row.pk))
     return rows
 
 
@@ -129,59 +128,6 @@ def _order_events(change: RowChange, order: Order, before: str | None, now: date
         names = ["order.status_changed", *([special] if special else [])]
         about = {"order": OrderRecord.of(order), "previous": before, "now": now}
         yield RowEvent(names, signals.order_status_changed, Order, about)
-
-
-class _Payments:
-    """The payments that come with orders. They have no provider: no app may settle them. One that an app made is left alone."""
-
-    def __init__(self, now: datetime) -> None:
-        self._now = now
-        self._new: list[Payment] = []
-        self._changed: list[Payment] = []
-        self._gone: list[int] = []
-
-    def follow(self, order: Order, values: dict[str, Any] | None) -> RowEvent | None:
-        """Let the order have this payment, or none. Returns what is published about it."""
-        payment: Payment | None = order.payment if _has_payment(order) else None
-        if payment is not None and payment.provider:
-            return None
-        before = payment.status if payment else None
-        if values is None:
-            if payment is not None:
-                self._gone.append(payment.pk)
-                _set_payment(order, None)
-                order.updated_at = self._now
-            return None
-        if payment is None:
-            payment = Payment(order=order, provider="", created_at=self._now)
-            _set_payment(order, payment)
-            self._new.append(payment)
-        else:
-            self._changed.append(payment)
-        payment.order = order
-        if assign(payment, values, self._now) and before is not None:
-            order.updated_at = self._now
-        if before is None:
-            payment.updated_at = order.updated_at = self._now
-        found = PAID.get(PaymentStatus(payment.status)) if payment.status != before else None
-        if found is None:
-            return None
-        name, signal = found
-        about = {"payment": PaymentRecord.of(payment, order), "now": self._now}
-        return RowEvent([name], signal, Payment, about)
-
-    def save(self) -> None:
-        Payment.objects.filter(pk__in=self._gone).delete()
-        write_again(self._changed, PAYMENT)
-        Payment.objects.bulk_create(self._new)
-
-
-def _has_payment(order: Order) -> bool:
-    return Order._meta.get_field("payment").get_cached_value(order, default=None) is not None
-
-
-def _set_payment(order: Order, payment: Payment | None) -> None:
-    Order._meta.get_field("payment").set_cached_value(order, payment)
 
 
 def write_reviews(

@@ -14,10 +14,12 @@ from accounts.models import Business, ConnectedStore, ShopSystem, User
 from accounts.services.businesses import RESERVED_SLUGS, WIRE_NAMES, insert_under_free_slug
 from accounts.services.deletion import close_account
 from accounts.services.shops import has_controls
+from accounts.sign_in import tickets
 from accounts.signals import business_created
 from common.db.compiled import Compiled, Param
 from common.errors import Conflict, ConflictForNow, Invalid, NotFound, Unauthenticated, check_fields
-from common.ids import new_id
+from common.http.url_policy import origin_of
+from common.ids import new_id, parse_id
 from common.processes.background import enqueue_after_commit
 from common.rest.idempotency import forget, owner_of
 from stores.models import Order, Product
@@ -47,6 +49,23 @@ def store_of(system: ShopSystem, external_id: str) -> ConnectedStore:
     if found is None:
         raise _absent()
     return found
+
+
+def shown_store(business_id: object) -> ConnectedStore:
+    """The store whose pages shoppers see elsewhere, by our id of it. Raises `NotFound` for every other one: of ours, ending, without a
+    `storefrontUrl`.
+    """
+    known = parse_id(business_id)
+    rows = ConnectedStore.objects.standing().exclude(storefront_url="").select_related("business")
+    found = rows.filter(business=known).first() if known else None
+    if found is None:
+        raise _absent()
+    return found
+
+
+def origins_of(store: ConnectedStore) -> set[str]:
+    """Those of its pages, as browsers write them."""
+    return {origin_of(store.storefront_url), *store.storefront_origins}
 
 
 def hold(business_id: UUID) -> None:
@@ -190,4 +209,5 @@ def disconnect(*, system: ShopSystem, now: datetime | None = None) -> None:
 def _end(store: ConnectedStore, now: datetime) -> None:
     store.ending_since = now
     store.save(update_fields=["ending_since"])
+    tickets.sign_out_all(store=store)
     close_account(person=User.objects.select_for_update().get(pk=store.business.owner_id), now=now)

@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "framing_looked_at",
-                    models.DateTimeField(editable=False, help_text="Null: its URL is to be looked at.", null=True),
+                    models.DateTimeField(editable=False, help_text="Null: no look at its URL yet.", null=True),
                 ),
             ],
         ),

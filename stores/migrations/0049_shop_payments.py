@@ -16,6 +16,7 @@ class Migration(migrations.Migration):
                 ('provider', models.CharField(help_text='As `Payment.provider`.', max_length=64)),
                 ('method', models.CharField(help_text="<app slug>:<the app's id of it>", max_length=200)),
                 ('amount', models.PositiveBigIntegerField(help_text='Minor units.')),
+                ('row_amount', models.PositiveBigIntegerField(help_text='Minor units.', null=True)),
                 ('currency', models.CharField(max_length=3)),
                 ('is_made', models.BooleanField(default=False)),
                 ('status', models.CharField(choices=[('PENDING', 'Pending'), ('COMPLETED', 'Completed'), ('FAILED', 'Failed'), ('EXPIRED', 'Expired')], default='PENDING', max_length=9)),
@@ -34,7 +35,7 @@ class Migration(migrations.Migration):
                 ('business', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.business')),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('status', 'PENDING')), fields=['expires_at'], name='shop_payment_waiting'), models.Index(condition=models.Q(('tell_at__isnull', False)), fields=['tell_at'], name='shop_payment_to_tell')],
+                'indexes': [models.Index(condition=models.Q(('status', 'PENDING')), fields=['expires_at'], name='shop_payment_waiting'), models.Index(condition=models.Q(('row_amount__isnull', False)), fields=['business', 'opened_at'], name='shop_payment_that_differs'), models.Index(condition=models.Q(('tell_at__isnull', False)), fields=['tell_at'], name='shop_payment_to_tell')],
             },
         ),
     ]

@@ -18,10 +18,10 @@ class Quote(models.Model):
     """The answers before an order of a shop is placed, under the random id that the shop sends back with the order's row. Its answers never
     change: a later call of the same checkout makes a quote of its own, which holds the earlier ones, too.
 
-    `answers` has for each hook point `{"asked": {…}, "answer": {…}, "parts": […], "calls": [ids]}`: the numbers that the apps were asked
-    about, in minor units, what they answered together, each app's part, and its calls in the ledger. `spent` has the calls of the last
-    minute, `[seconds since 1970, milliseconds]` each. `order` is the first one whose row brought it; `differs` are the columns that the row
-    has otherwise: `{"discount": [by the apps, by the row]}`.
+    `answers` has for each hook point `{"asked": {…}, "answer": {…}, "parts": […]}`: the numbers that the apps were asked about, in minor
+    units, what they answered together, and each app's part (`hookpoints.HookPart`). `spent` has the calls of the last
+    minute, `[seconds since 1970, milliseconds]` each. `order` is the first one whose row brought it; `differs` are the amounts that the row
+    has otherwise: `{"discount": [by the apps, by the row]}`, null for none.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -30,11 +30,16 @@ class Quote(models.Model):
     spent = models.JSONField(default=list)
     asked_at = models.DateTimeField(default=timezone.now, help_text="Its newest call.")
     order = models.ForeignKey(Order, on_delete=models.CASCADE, null=True, related_name="quotes")
-    differs = models.JSONField(default=dict)
+    differs = models.JSONField(null=True)
 
     class Meta:
         indexes = [
             models.Index(fields=["asked_at"], name="quote_without_order", condition=models.Q(order=None)),
+            models.Index(
+                fields=["business", "asked_at"],
+                name="quote_that_differs",
+                condition=models.Q(differs__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -46,9 +51,9 @@ class ShopPayment(models.Model):
 
     `order_id` is our id of the order, made at the first mention, and `order_external_id` the shop's. Opened before the app is asked, with
     `expires_at` then as in `services.payments.MAKING`; `is_made` once the app has answered. While the order's row names no other
-    method, the order's `Payment` is a copy of this one.
+    method, the order's `Payment` is a copy of this one. `row_amount` is what the row has to be paid, where that is not `amount`.
 
-    The shop is told of each change of the status but the first: `command_id` stands for the telling of the newest, `tell_at` is when it
+    The shop is notified of each change of the status but the first: `command_id` is that of the newest, `tell_at` is when it
     is tried next, null once there is nothing to tell, and `tell_since` when its first try was due.
     """
 
@@ -58,6 +63,7 @@ class ShopPayment(models.Model):
     provider = models.CharField(max_length=64, help_text="As `Payment.provider`.")
     method = models.CharField(max_length=METHOD, help_text="<app slug>:<the app's id of it>")
     amount = models.PositiveBigIntegerField(help_text="Minor units.")
+    row_amount = models.PositiveBigIntegerField(null=True, help_text="Minor units.")
     currency = models.CharField(max_length=3)
     is_made = models.BooleanField(default=False)
     status = models.CharField(max_length=9, choices=PaymentStatus.choices, default=PaymentStatus.PENDING)
@@ -80,6 +86,11 @@ class ShopPayment(models.Model):
                 fields=["expires_at"],
                 name="shop_payment_waiting",
                 condition=models.Q(status=PaymentStatus.PENDING),
+            ),
+            models.Index(
+                fields=["business", "opened_at"],
+                name="shop_payment_that_differs",
+                condition=models.Q(row_amount__isnull=False),
             ),
             models.Index(
                 fields=["tell_at"], name="shop_payment_to_tell", condition=models.Q(tell_at__isnull=False)

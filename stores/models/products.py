@@ -194,7 +194,7 @@ class SitePage(models.Model):
         help_text="Whether the page in the shop could be framed by ours at the last look.",
     )
     framing_looked_at = models.DateTimeField(
-        null=True, editable=False, help_text="Null: its URL is to be looked at."
+        null=True, editable=False, help_text="Null: no look at its URL yet."
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)

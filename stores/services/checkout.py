@@ -89,7 +89,7 @@ def place_order(
     """
     forbid_transaction()
     require_orders_here(business)
-    _check(business, request)
+    check_request(business, request)
     method = chosen_method(business, request.payment_method, offered)
     flow = Flow.start()
     checkout = Checkout(
@@ -106,7 +106,7 @@ def place_order(
     for _round in range(ROUNDS):
         agreed = agree(business=business, request=request, flow=flow, order_id=checkout.order_id)
         if method:
-            require_time_for_payment(business, method)  # it is asked for after the order is saved
+            require_time_for_payment(business, method.provider)  # it is asked for after the order is saved
         if order := _save(checkout, agreed):
             return make_payment(order=order, now=now) if method else order
     raise _changing()
@@ -116,8 +116,8 @@ def _changing() -> Conflict:
     return Conflict(_("Prices are changing right now. Please place the order again."), code="prices_changing")
 
 
-def _check(business: Business, request: OrderRequest) -> None:
-    """Report every problem that doesn't depend on products, all at once."""
+def check_request(business: Business, request: OrderRequest) -> None:
+    """Raise `Invalid` with every problem that doesn't depend on products."""
     order, others = _unpriced(business, request), _contact_problems(request) + _item_problems(request)
     problems = field_problems(order, WIRE_NAMES) + others
     if request.promo_discount < 0:
@@ -202,7 +202,7 @@ def _write(checkout: Checkout, basket: Basket, agreed: PricedBasket, now: dateti
     ):  # what the customer and the apps said is in the one of before
         raise _changing()
     placed = change(order, OrderChangeKind.PLACED, by=checkout.by, now=now)
-    parts = parts_of(order, agreed.parts, now=now)
+    parts = parts_of(order.pk, agreed.parts, now=now)
     insert(order)
     insert(*order.lines)
     insert(placed)

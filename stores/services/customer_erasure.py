@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from accounts.models import Business, ConnectedStore, ShopSystem, User
 from accounts.services import outbox
+from accounts.sign_in import tickets
 from common.db.rows import for_each
 from common.errors import Conflict, NotFound
 from common.processes.background import enqueue_after_commit
@@ -32,7 +33,9 @@ from stores.models import (
     OrderChange,
     OrderHookPart,
     Payment,
+    Quote,
     Review,
+    ShopPayment,
     StoreTotals,
     WaitingMail,
 )
@@ -125,9 +128,14 @@ def _blank_orders(copies: Copies, words: Words, now: datetime) -> None:
     )
     OrderChange.objects.filter(order__in=ids, kind__in=WRITTEN).update(note="")
     blank(OrderHookPart.objects.filter(order__in=ids), _naming(words, "reason", "instead"))
-    payments = Payment.objects.filter(order__in=ids)
-    payments.update(payment_url="", qr_code="")  # they may hold whatever the app put there
-    blank(payments, _naming(words, "invoice_id", "reference"))
+    Quote.objects.filter(order__in=ids).update(answers={})
+    payments: list[Any] = [
+        Payment.objects.filter(order__in=ids),
+        ShopPayment.objects.filter(order_id__in=ids),
+    ]
+    for rows in payments:
+        rows.update(payment_url="", qr_code="")  # they may hold whatever the app put there
+        blank(rows, _naming(words, "invoice_id", "reference"))
 
 
 def _naming(words: Words, *columns: str) -> Callable[[Any], dict[str, str]]:
@@ -199,6 +207,9 @@ def _copies(erasure: CustomerErasure) -> Copies:
 # next run continues one that was interrupted.
 
 BATCH: Final = 500
+READ: Final = (
+    20_000  # ids at once: to find them, PostgreSQL sorts all that are left, and passes all that are gone
+)
 
 
 def remove_records_of_deleted_stores(*, batch: int = BATCH) -> int:
@@ -221,6 +232,7 @@ def remove_ended_stores(*, batch: int = BATCH) -> int:
 
 def _free(store: UUID, batch: int) -> int:
     _empty(store, batch)
+    tickets.end_people(store=store)
     ConnectedStore.objects.filter(business=store).delete()
     return 1
 
@@ -248,5 +260,6 @@ def _records() -> list[type[models.Model]]:
 
 def _remove(model: Any, store: UUID, batch: int) -> None:
     rows = model._base_manager.filter(business=store).order_by("pk").values_list("pk", flat=True)
-    while ids := list(rows[:batch]):
-        model._base_manager.filter(pk__in=ids).delete()
+    while ids := list(rows[:READ]):
+        for start in range(0, len(ids), batch):
+            model._base_manager.filter(pk__in=ids[start : start + batch]).delete()

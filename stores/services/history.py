@@ -66,11 +66,11 @@ def record(order: Order, kind: OrderChangeKind, *, by: Actor, now: datetime, **d
     insert(change(order, kind, by=by, now=now, **details))
 
 
-def parts_of(order: Order, parts: Sequence[HookPart], *, now: datetime) -> list[OrderHookPart]:
+def parts_of(order_id: UUID, parts: Sequence[HookPart], *, now: datetime) -> list[OrderHookPart]:
     """Rows of what apps answered, not saved yet."""
     return [
         OrderHookPart(
-            order=order,
+            order_id=order_id,
             point=part.point,
             provider=part.provider,
             app_name=part.app_name[:80],

@@ -6,6 +6,7 @@ used to send someone else's words to strangers; their number for one address is 
 the sender names the platform, too, and the owner of new stores has a limit for each day: what is over waits. Answers go to the owner.
 """
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from email.utils import formataddr, parseaddr
 from typing import Any, Final
@@ -23,7 +24,7 @@ from accounts.services.outbox import Later, facts_of, post_later, writes
 from accounts.sign_in.limits import UnaskedMail
 from common.db.rows import for_each
 from common.languages import ENGLISH, language_of, speaking
-from common.mails.letters import Letter, LetterFrame, letter
+from common.mails.letters import Letter, LetterFrame, letter, platform_frame
 from stores import queries, standing
 from stores.addresses import order_key, store_origin, store_url
 from stores.enums import Accent, DeliveryMethod, OrderStatus, PaymentStatus
@@ -189,7 +190,10 @@ ACCENTS: Final = {
 
 
 def merchant_frame(store: Business) -> LetterFrame:
-    return store_frame(store, "You can choose which notices are mailed on the Notices page of your store.")
+    note = "You can choose which notices are mailed on the Notices page of your store."
+    if not store.capabilities.named_in_mails:
+        return replace(platform_frame(), note=note)
+    return store_frame(store, note)
 
 
 def store_frame(store: Business, note: str = "", language: str = ENGLISH) -> LetterFrame:

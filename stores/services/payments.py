@@ -32,8 +32,8 @@ MAKING = timedelta(seconds=60)
 EXPIRY_BATCH = 500
 
 
-# Those that an app of the store makes. One that came with a mirrored order has no provider: the shop says what becomes of it.
-MADE_HERE: Final = ~Q(provider="")
+# Those of a mirrored order follow its row, or the `ShopPayment` that they are copies of (`stores.connected.payments`).
+OWN: Final = ~Q(provider="") & Q(order__external_id=None)
 
 BUSY: Final = gettext_lazy("This payment method is busy at the moment. Try again in a few seconds.")
 
@@ -60,20 +60,10 @@ def chosen_method(
     return method
 
 
-def require_time_for_payment(business: Business, method: PaymentMethod) -> None:
-    """Before an order is saved: make sure that its payment can be waited for. Raises `Unavailable`.
-
-    An app whose last payment was quick needs none of the places for those who wait (`common.strangers`). One that was
-    slow gets its place now, and an unknown one is asked while there are places.
-    """
-    who, about = (business.pk, method.provider), HookPoint.CREATE_PAYMENT
-    took = strangers.last_wait(method.provider, about=about)
-    if took is None and strangers.has_room(*who):
-        return
-    if took is not None and 2 * took < strangers.free_time(method.provider, about=about):
-        return
+def require_time_for_payment(business: Business, provider: str, *, is_tried: bool = True) -> None:
+    """Before an order is saved: make sure that its payment can be waited for (`strangers.require_time`). Raises `Unavailable`."""
     try:
-        strangers.require(*who)
+        strangers.require_time(business.pk, provider, about=HookPoint.CREATE_PAYMENT, is_tried=is_tried)
     except strangers.NoPlace as error:
         raise Unavailable(str(BUSY), retry_after=error.retry_after, code="payment_method_busy") from None
 
@@ -104,7 +94,7 @@ def make_payment(*, order: Order, now: datetime | None = None) -> Order:
     with transaction.atomic():
         now = now or timezone.now()
         order = _lock_order(order)
-        insert(*parts_of(order, asked.parts, now=now))
+        insert(*parts_of(order.pk, asked.parts, now=now))
         payment = _lock_payment(order)
         if payment is None or payment.pk != asked_for:
             return order
@@ -162,7 +152,7 @@ def choose_again(
     forbid_transaction()
     method = chosen_method(order.business, payment_method, offered)
     if method:
-        require_time_for_payment(order.business, method)
+        require_time_for_payment(order.business, method.provider)
     order = _reopen(order=order, method=method, method_id=payment_method, now=now or timezone.now())
     return make_payment(order=order, now=now) if method else order
 
@@ -212,7 +202,7 @@ def expire_payments(*, now: datetime | None = None) -> int:
     One that can't be expired because a receiver fails does not stop the others.
     """
     now = now or timezone.now()
-    due = Payment.objects.filter(MADE_HERE, status=PaymentStatus.PENDING, expires_at__lte=now)
+    due = Payment.objects.filter(OWN, status=PaymentStatus.PENDING, expires_at__lte=now)
     rows = due.select_related("order").order_by("expires_at")[:EXPIRY_BATCH]
     return for_each(
         rows, lambda payment: expire_payment(order=payment.order, now=now), task="expire_payments"
@@ -221,7 +211,7 @@ def expire_payments(*, now: datetime | None = None) -> int:
 
 def bring_forward(*, business: Business, by: timedelta, now: datetime) -> list[Order]:
     """Of a test store: let payments expire earlier by so much. Returns the orders whose payments are overdue now."""
-    waiting = Payment.objects.filter(MADE_HERE, order__business=business, status=PaymentStatus.PENDING)
+    waiting = Payment.objects.filter(OWN, order__business=business, status=PaymentStatus.PENDING)
     waiting.update(expires_at=F("expires_at") - by)
     return [payment.order for payment in waiting.filter(expires_at__lte=now).select_related("order")]
 

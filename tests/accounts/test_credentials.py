@@ -21,6 +21,7 @@ from accounts.models import (
     DeviceGrant,
     SecurityEvent,
     Session,
+    ShopPerson,
     SignIn,
     Staff,
     User,
@@ -142,7 +143,7 @@ def test_reset_ends_what_signs_in(dana: User, model: type[models.Model]) -> None
 
 def test_every_row_about_a_person_signs_in_or_does_not() -> None:
     """A new model of the account's apps has to be put into one of the two."""
-    others = {Business, EmailAddress, SecurityEvent, Staff, WrongCode}
+    others = {Business, EmailAddress, SecurityEvent, ShopPerson, Staff, WrongCode}
     found = {
         model
         for label in ("accounts", "account", "mfa", "socialaccount")

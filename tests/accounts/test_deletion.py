@@ -187,6 +187,7 @@ def test_removal_goes_on_where_it_stopped(
         factories.order(shop, status=OrderStatus.DELIVERED)
     orders = Order.objects.filter(business=shop)
     monkeypatch.setattr("stores.tasks.customer_erasure.remove_records_of_deleted_stores", lambda: None)
+    monkeypatch.setattr("stores.services.customer_erasure.READ", 2)
     deleted(mira)
     assert orders.count() == 5
 

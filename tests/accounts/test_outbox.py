@@ -1,12 +1,15 @@
 """Mails are sent once, whatever the mail server does meanwhile: a real SMTP server, and only the time is mocked."""
 
+import ssl
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 import time_machine
+import trustme
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -221,6 +224,15 @@ def test_each_kind_of_mail_arrives_once_after_an_hour_without_a_mail_server(
 # Tries
 
 
+def tls_of(monkeypatch: pytest.MonkeyPatch, folder: Path) -> ssl.SSLContext:
+    """By an authority that the platform trusts."""
+    authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.cert_pem.write_to_path(folder / "authority.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", str(folder / "authority.pem"))
+    return context
+
+
 def given_up() -> float:
     return REGISTRY.get_sample_value("extension_platform_mails_total", {"outcome": "given_up"}) or 0.0
 
@@ -267,6 +279,31 @@ def test_mail_is_sent_again_as_the_same_mail_if_the_sender_dies_before_it_notes_
     assert (sender.send_due(), sender.send_due()) == (1, 0)
     first, second = server.to(mira.email)
     assert first["Message-ID"] == second["Message-ID"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("has_tls", [False, True])
+def test_server_that_looks_through_mails_for_long_gets_each_once(
+    has_tls: bool,
+    server: MailServer,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    clock: time_machine.Traveller,
+    mira: User,
+) -> None:
+    """Longer than it may take for any other answer, for which it keeps its short time."""
+    settings.EMAIL_TIMEOUT, server.looks = 0.2, 0.5
+    if has_tls:
+        settings.EMAIL_USE_SSL, server.tls = True, tls_of(monkeypatch, tmp_path)
+    for address in ("a@example.com", "b@example.com"):
+        mira.email = address
+        mail_security_change(user=mira, change="A passkey was added.")
+    assert sender.send_due() == 2
+    clock.shift(HOUR)
+    assert sender.send_due() == 0
+    assert [address for address, _ in server.taken] == ["a@example.com", "b@example.com"]
+    assert not Mail.objects.exists()
 
 
 def test_server_that_ends_a_connection_after_some_mails_gets_the_others_by_the_next(

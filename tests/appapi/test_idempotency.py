@@ -187,7 +187,7 @@ def test_death_before_the_order_frees_the_key_after_the_lease(
 ) -> None:
     with time_machine.travel(START, tick=False) as clock:
         with monkeypatch.context() as patch:
-            patch.setattr("appapi.views.orders.place_order", fail_with(SystemExit()))
+            patch.setattr("extensions.shops.writing.place_order", fail_with(SystemExit()))
             patch.setattr("common.rest.idempotency._release", lambda claim: None)
             with pytest.raises(SystemExit):
                 post(api, body)
@@ -247,7 +247,7 @@ def test_request_overtaken_by_one_without_an_answer_undoes_its_order(
         def ask(question: hookpoints.HookRequest) -> hookpoints.OrderVerdict:
             clock.shift(idempotency.LEASE)
             with monkeypatch.context() as patch:
-                patch.setattr("appapi.views.orders.place_order", fail_with(SystemExit()))
+                patch.setattr("extensions.shops.writing.place_order", fail_with(SystemExit()))
                 patch.setattr("common.rest.idempotency._release", lambda claim: None)
                 with pytest.raises(SystemExit):
                     post(api, body)

@@ -29,6 +29,8 @@ from accounts.services.businesses import open_throwaway_store
 from appapi.models import Export
 from common.db.rows import for_each
 from common.errors import Conflict
+from common.http.exchanges import Exchange
+from common.http.looks import Seen
 from conformance.models import WeeklyCheck
 from extensions.enums import ExtensionType
 from extensions.models import WatchedScript
@@ -37,7 +39,7 @@ from installations.models import Installation
 from marketplace.enums import ReleaseMode, ReleaseState
 from marketplace.models import App, AppVersion, Release, Submission
 from stores.connected.stores import open_store
-from stores.models import CustomerErasure, MerchantNews, Payment, StoreTotals, WaitingMail
+from stores.models import CustomerErasure, MerchantNews, Payment, SitePage, StoreTotals, WaitingMail
 from tests import factories
 from tests.extensions.manifests import script
 from tests.webhooks import helpers
@@ -243,6 +245,19 @@ def scripts(_: Any) -> Rows:
     ]
 
 
+def pages_of_shops(_: Any) -> Rows:
+    system = shops.connect(name="Northwind").system
+    values = {"name": "Northwind", "currency": "USD"}
+    return [
+        SitePage.objects.create(
+            business=open_store(system=system, external_id=name, values=values).business,
+            slug="about",
+            url=f"https://{name}.example.com/about",
+        )
+        for name in ("first", "second", "third")
+    ]
+
+
 def repinned_scripts(_: Any) -> Rows:
     found = scripts(None)
     for row in found:
@@ -426,6 +441,19 @@ CASES = [
         also={
             "extensions.services.scripts.fetch": lambda sources, until: [
                 (pk, Content(body=b"x")) for pk in sources
+            ]
+        },
+    ),
+    Case(
+        "stores.tasks.look_at_pages",
+        pages_of_shops,
+        "stores.connected.framing.is_framable",
+        "look_at_pages",
+        lambda page: fresh(page).is_framable,
+        also={
+            "stores.connected.framing.look_at": lambda sources, until: [
+                (pk, Seen(each.url, Exchange(200, {}, b"", truncated=False, duration_ms=1, error_class=None)))
+                for pk, each in sources.items()
             ]
         },
     ),

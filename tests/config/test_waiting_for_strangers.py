@@ -22,7 +22,7 @@ from django.urls import URLPattern, get_resolver
 from django.utils import timezone
 
 from accounts.models import Business, User
-from accounts.services import registration
+from accounts.services import registration, shops
 from accounts.sign_in import tokens
 from common import strangers
 from common.ids import new_id
@@ -32,6 +32,7 @@ from installations.models import Installation
 from marketplace.models import Submission
 from marketplace.services import reviews
 from stores.addresses import store_url
+from stores.connected.stores import open_store
 from stores.enums import PaymentStatus
 from tests import factories
 from tests.config.web_servers import COMMANDS, REQUESTS, Ask, Server, serving, session_of
@@ -64,6 +65,8 @@ class Site:
     installations: list[Installation]
     webhooks: list[Webhook]
     submissions: list[Submission] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)  # of shop systems
+    in_shop: list[Installation] = field(default_factory=list)  # in a connected store
 
     def app(self, number: int) -> Installation:
         return self.installations[number % len(self.installations)]
@@ -98,6 +101,37 @@ def _order(site: Site, number: int) -> Ask:
 
 def _methods(site: Site, number: int) -> Ask:
     return Ask("/app-api/payment-methods", "GET", headers=site.token(number))
+
+
+def _key_of_a_shop(site: Site) -> str:
+    """Of a connection with a store `main`, which has apps of its own."""
+    if not site.keys:
+        connected = shops.connect(name="Northwind", commands_url=site.receiver.url)
+        values = {"name": "Main", "currency": "USD"}
+        store = open_store(system=connected.system, external_id="main", values=values)
+        for _ in range(APPS):
+            app = factories.app(site.dana, webhook_url=site.receiver.url)
+            factories.approve(app)
+            site.in_shop.append(factories.installation(app, store.business))
+            factories.hook(app, "order.validate")
+        site.keys.append(connected.key)
+    return site.keys[0]
+
+
+def _hook_of_a_shop(site: Site, number: int) -> Ask:
+    """The checkout of a connected store with the apps."""
+    data = {"items": [{"productId": "p-1", "quantity": 1}], "subtotal": 900, "deliveryMethod": "PICKUP"}
+    headers = {"Authorization": f"Bearer {_key_of_a_shop(site)}"}
+    return Ask("/store-api/stores/main/hooks/order.validate", body={"data": data}, headers=headers)
+
+
+def _command(site: Site, number: int) -> Ask:
+    """A shop that hangs is asked to move an order."""
+    _key_of_a_shop(site)
+    installation = site.in_shop[number % APPS]
+    order = factories.order(installation.business, external_id=f"o-{new_id()}")
+    token = {"Authorization": f"Bearer {installation.raw_token}"}  # type: ignore[attr-defined]
+    return Ask(f"/app-api/orders/{order.pk}/status", "PATCH", body={"status": "CONFIRMED"}, headers=token)
 
 
 def _test_change(site: Site, number: int) -> Ask:
@@ -199,6 +233,8 @@ ROUTES: dict[str, Callable[[Site, int], Ask]] = {
     "WebhookTest": _test_by_api,
     "OrderList": _order,
     "PaymentMethods": _methods,
+    "HookCallList": _hook_of_a_shop,
+    "OrderStatusView": _command,
     "MakeTestChangeView": _test_change,
     "TestStoreChangesView": _change_in_test_store,
     "webhook_test": lambda site, number: site.portal(number, f"webhooks/{site.webhooks[number % APPS].pk}/test/"),

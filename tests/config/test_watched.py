@@ -30,6 +30,8 @@ from common.observability.metrics import (
     PLACES_TAKEN,
     PUT_OFF,
     ROWS_FAILED,
+    SHOP_COMMANDS,
+    SHOP_SECONDS,
     TASKS,
 )
 from common.observability.objectives import BURNS, LEAST_BAD, OBJECTIVES, Burn
@@ -98,6 +100,8 @@ COUNTED: dict[Any, list[str]] = {
     ROWS_FAILED: ["recount_totals"],
     HOOK_CALLS: ["order.validate", "timeout"],
     HOOK_SECONDS: ["order.validate"],
+    SHOP_COMMANDS: ["order.create", "done"],
+    SHOP_SECONDS: ["order.create"],
     MAILS: ["failed"],
     EXPORTS: ["failed"],
     PUT_OFF: ["key"],

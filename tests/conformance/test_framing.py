@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from conformance.steps.frames import addresses_of, refusal
+from common.http.framing import refusal
+from conformance.steps.frames import addresses_of
 from extensions.manifest.content import definitions_in
 from tests.extensions.manifests import admin_page, block, script, widget
 

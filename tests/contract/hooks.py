@@ -47,7 +47,7 @@ def known(label: str, name: str, number: int) -> str | None:
         "memberId": CAST["member"],
         "storeId": CAST["store"],
     }
-    return str(ids[name])
+    return str(ids[name]) if name in ids else None
 
 
 @schemathesis.hook

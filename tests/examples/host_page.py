@@ -8,6 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+from common.web.sheets import script_text
 from extensions.definitions import SANDBOX
 
 from .driver import ROOT
@@ -22,10 +23,9 @@ def open_host(page: Page, store: Store, body: str) -> None:
         f"default-src 'none'; script-src 'self' {store.app.url}; style-src 'self'; frame-src {store.app.url}; "
         "connect-src 'self'"
     )
-    names = ("frame_theme.js", "block_host.js", "admin_page_host.js")
+    names = ("blocks", "admin_page")
     for name in names:
-        script = (STATIC / "js" / name).read_bytes()
-        store.platform.pages[f"/{name}"] = {"Content-Type": "text/javascript"}, script
+        store.platform.pages[f"/{name}"] = {"Content-Type": "text/javascript"}, script_text(name).encode()
     store.platform.pages["/tokens.css"] = (
         {"Content-Type": "text/css"},
         (STATIC / "css/tokens.css").read_bytes(),

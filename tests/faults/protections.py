@@ -30,6 +30,17 @@ class Change:
 
 
 PROTECTIONS: Final = {
+    "id of a command": Change(
+        "extensions.shops.commands", "uuid5(installation.pk, key) if key else uuid4()", "uuid4()"
+    ),
+    "first sending of a command": Change(
+        "extensions.shops.ledger", 'order_by("sent_at")\n    return', 'order_by("-sent_at")\n    return'
+    ),
+    "tellings until they are heard": Change(
+        "extensions.shops.telling",
+        'told_times=F("told_times") + 1)',
+        'told_times=F("told_times") + 1, tell_at=None)',
+    ),
     "sessions that notice silence": Change(
         "config.settings.servers",
         '"tcp_user_timeout": 8_000,\n    "keepalives_idle": 4,',
@@ -252,6 +263,10 @@ PROTECTIONS: Final = {
     "end of the wait for a lock": Change(
         "common.db.postgresql.base", "if current() is not None and", "if False and"
     ),
+    "origin of a shop's page": Change(
+        "storeapi.views.placements", "if origin not in origins_of(store):", "if False:"
+    ),
+    "page of a shop in a frame": Change("stores.connected.framing", " or is_own(page.url):", ":"),
     "count of openings": Change(
         "developers.api.views.test_stores",
         "        limits.count_changes(self.developer, limits.OPENING[scenario])\n",
@@ -471,12 +486,12 @@ PROTECTIONS: Final = {
         "    if here:\n        return work()\n    if not here.acquire(blocking=False):\n",
     ),
     "one request at a host": Change(
-        "extensions.script_content",
-        "            busy |= {look.host, look.source.app}\n",
+        "common.http.looks",
+        "            busy |= {look.host, look.source.owner}\n",
         "            pass\n",
     ),
     "silent hosts left alone": Change(
-        "extensions.script_content", "                silent.add(look.host)\n", "                pass\n"
+        "common.http.looks", "                silent.add(look.host)\n", "                pass\n"
     ),
     # Of the lives in tests/life from here on.
     "suspension of an app": Change(
@@ -532,8 +547,8 @@ PROTECTIONS: Final = {
     ),
     "agreement before a taken-back version": Change(
         "installations.services.approval",
-        "            row.agreed_version_id = row.earlier_agreed_version_id or row.agreed_version_id\n",
-        "            pass\n",
+        'agreed = Case(returns, default="agreed_version")',
+        'agreed = Case(default="agreed_version")',
     ),
     "scopes that a taken-back version took": Change(
         "installations.services.approval", "if not regained:", "if True:"

@@ -89,7 +89,7 @@ def test_web_process_killed_right_after_the_commit_has_its_event_delivered(
 ) -> None:
     worker, _ = processes.worker(), processes.beat()
     port = free_port()
-    web = processes.web(port, FAULT_DIE_AT="appapi.views.orders:written")
+    web = processes.web(port, FAULT_DIE_AT="common.rest.views:JsonView.finalize_response")
     wait_for_web(port)
     product = factories.product(sandbox)
     published(sandbox)

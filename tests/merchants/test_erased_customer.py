@@ -162,6 +162,7 @@ def delivery_of_review(live: Installation) -> Delivery:
 
 def shown(browser: Client, live: Installation, dana: User, order: Order) -> dict[str, str]:
     """What people and apps read where the person's data was."""
+    helpers.wait_for_feed()
     bread = live.business.products.get()
     delivery = f"/developer/apps/{live.app_id}/deliveries/{delivery_of_review(live).pk}"
     pages = {

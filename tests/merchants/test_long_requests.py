@@ -11,9 +11,10 @@ from django.db import connections
 from django.test import Client, TestCase
 
 from accounts.models import User
+from accounts.sign_in import ways
 from common.web.requests import LONGEST, is_own_page
 from marketplace.models import App
-from merchants.consent.views import KEPT_FROM, KEPT_REQUESTS
+from merchants.consent.views import KEPT_FROM
 from tests import factories
 from tests.accounts.second_factor import code, set_up_app
 from tests.factories import PASSWORD
@@ -129,9 +130,9 @@ def test_through_another_account(client: Client, listed: App, mira: User, dana: 
 def test_requests_are_kept_in_bounds(client: Client, listed: App, mira: User) -> None:
     first = begun(client, listed, "x" * 4000)
     assert begun(client, listed, "x" * 4000) == first, "the same one is kept once"
-    for number in (*range(KEPT_REQUESTS), 1):  # one of them twice, which makes no other go
+    for number in (*range(ways.MOST_KEPT), 1):  # one of them twice, which makes no other go
         begun(client, listed, f"{number}" * 4000)
-    assert len(client.session["authorization_requests"]) == KEPT_REQUESTS
+    assert len(client.session["kept_ways"]) == ways.MOST_KEPT
     client.force_login(mira)
     page = client.get(first)
     assert (page.status_code, b"Go back to the app, and start again" in page.content) == (410, True)

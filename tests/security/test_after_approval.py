@@ -15,10 +15,10 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, User
+from common.http import looks
 from common.ids import first_id_at
 from conformance.models import Run, WeeklyCheck
 from conformance.services import weekly
-from extensions import script_content
 from extensions.enums import ExtensionType
 from extensions.models import WatchedScript
 from extensions.services.scripts import find_scripts, look_at_due
@@ -45,7 +45,7 @@ def _development_machine(settings: Any) -> None:
 @pytest.fixture
 def silent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
     """Takes each request and never answers."""
-    monkeypatch.setattr(script_content, "SECONDS", 0.5)
+    monkeypatch.setattr(looks, "SECONDS", 0.5)
     with Receiver() as server:
         server.respond_with(Answer(delay=600))
         yield server

@@ -17,15 +17,18 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.enums import StoreRole
-from accounts.models import Business, DeveloperToken, Mail, Session, Staff, User
+from accounts.models import Business, ConnectedStore, DeveloperToken, Mail, Session, Staff, User
 from accounts.services import choose_new_password
 from accounts.services.businesses import MOST_STORES
 from accounts.services.developer_tokens import create_developer_token
 from accounts.services.sender import send_due
+from accounts.services.shops import connect
 from accounts.services.staff import STAFF
 from accounts.sign_in import tokens
 from accounts.tasks import send_mails
 from common import lengths, places
+from common.http.exchanges import Exchange
+from common.http.looks import Seen
 from common.web import limits as rate_limits
 from developers import limits
 from extensions.services.extension_states import limit_discount
@@ -34,6 +37,8 @@ from marketplace.enums import AppRole
 from marketplace.models import App, Membership
 from marketplace.services import apps
 from marketplace.services.members import MEMBERS
+from stores.connected.framing import is_framable
+from stores.connected.stores import open_store
 from stores.models import Product, SitePage, StoreSettings
 from stores.services.order_mails import mail_placed
 from stores.services.pages import create_page
@@ -819,6 +824,28 @@ def test_app_has_its_codes_sent_to_a_store(dana: User, app: App, settings: Any) 
     answer = developer(dana).post(f"/developer/apps/{app.pk}/submit", {}, content_type=JSON)
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == ["redirectUrl"]
+
+
+@pytest.mark.attack("origin of a shop's page")
+def test_page_of_a_stranger_reads_what_a_shop_shows(connected: ConnectedStore) -> None:
+    for origin in ("https://evil.example", "null"):
+        answer = Client().get(f"/placements/{connected.business_id}", headers={"origin": origin})
+        assert (answer.status_code, answer.get("Access-Control-Allow-Origin")) == (403, None)
+
+
+@pytest.mark.attack("page of a shop in a frame")
+def test_shop_has_a_page_of_ours_framed_in_the_page_editor(connected: ConnectedStore, settings: Any) -> None:
+    """A frame of our own origin would escape its sandbox."""
+    settings.BASE_URL = "https://platform.example"
+    page = SitePage.objects.create(business=connected.business, slug="own", url=f"{settings.BASE_URL}/x")
+    answered = Exchange(200, {}, b"", truncated=False, duration_ms=1, error_class=None)
+    assert not is_framable(page, Seen(page.url, answered))
+
+
+@pytest.fixture
+def connected(db: None) -> ConnectedStore:
+    values = {"name": "Northwind", "currency": "USD", "storefront_url": "https://northwind.example/"}
+    return open_store(system=connect(name="Northwind").system, external_id="main", values=values)
 
 
 @pytest.mark.attack("sandbox stores only for listeners")

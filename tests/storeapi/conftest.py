@@ -9,6 +9,7 @@ from installations.models import Installation
 from stores.connected.stores import open_store
 from tests import factories
 from tests.clients import client_of, shop_client
+from tests.storeapi.commanded import asked as asked
 
 
 @pytest.fixture

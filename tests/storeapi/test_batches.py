@@ -14,9 +14,13 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import ConnectedStore
 from accounts.services import shops
-from stores.models import MirrorState, Product
+from installations.models import Installation
+from stores.models import MirroredRow, MirrorState, Product
+from stores.records import ProductRecord
+from stores.signals import product_created
+from tests import signals
 from tests.clients import shop_client
-from tests.storeapi.rows import MAIN, WHOLE, batched, post, published, put, refusal
+from tests.storeapi.rows import MAIN, WHOLE, batched, post, published, put, refusal, result
 from tests.threads import at_once
 from webhooks.models import Event
 
@@ -71,6 +75,32 @@ def test_each_row_for_itself(shop: Client) -> None:
     assert all(each["code"] and each["message"] and each["at"] for each in refused)
 
 
+@pytest.mark.django_db(transaction=True)
+def test_row_at_which_the_platform_fails_leaves_its_neighbours_alone(
+    shop: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(product: ProductRecord, **_: Any) -> None:
+        if product.name == "Crash":
+            raise RuntimeError(product.name)
+
+    rows = [batched("products", f"p-{number}", slug=f"p-{number}") for number in range(60)]
+    rows[7] = batched("products", "p-7", name="Crash")
+    with signals.connected(product_created, fails):
+        answer = post(shop, "rows", rows=rows)
+        alone = put(shop, "products/p-7", name="Crash")
+    results = answer.json()["results"]
+    failed = results.pop(7)
+    assert [each["result"] for each in results] == ["created"] * 59
+    assert (failed["externalId"], failed["error"]["statusCode"], failed["error"]["code"]) == (
+        "p-7", 500, "internal_error",
+    )  # fmt: skip
+    assert (alone.status_code, alone["X-Error-Code"]) == (500, "internal_error")
+    assert Product.objects.count() == len(published()) == 59
+    assert {each["externalId"] for each in MirrorState.objects.get().refused} == {"p-7"}
+    assert "RuntimeError while a row of products was taken" in caplog.text
+    assert result(shop, "products/p-7") == ("created", ["product.created"])
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("body", "fields"),
@@ -102,6 +132,22 @@ def test_rows_that_are_unchanged_cost_few_statements(shop: Client) -> None:
         results = post(shop, "rows", rows=rows).json()["results"]
     assert {each["result"] for each in results} == {"unchanged"}
     assert len(all_of_them) == len(one)
+
+
+@pytest.mark.django_db
+def test_rows_that_are_unchanged_write_only_when_they_came(shop: Client) -> None:
+    """And of products and pages no app is asked whether it reads them."""
+    rows = [batched("products", "p-1"), batched("pages", "g-1")]
+    post(shop, "rows", rows=rows)
+    before = MirroredRow.objects.get(external_id="p-1")
+    with CaptureQueriesContext(connection) as captured:
+        post(shop, "rows", rows=rows)
+    of_rows = [each["sql"] for each in captured if MirroredRow._meta.db_table in each["sql"]]
+    assert [each.partition(" ")[0] for each in of_rows] == ["SELECT", "UPDATE"]
+    assert not [each for each in captured if Installation._meta.db_table in each["sql"]]
+    after = MirroredRow.objects.get(external_id="p-1")
+    assert after.received_at != before.received_at
+    assert (after.version, after.digest) == (before.version, before.digest)
 
 
 @pytest.mark.django_db

@@ -13,15 +13,18 @@ from django.utils import timezone
 
 from accounts.models import Business, ConnectedStore
 from accounts.services import shops
+from activity import log
+from extensions.models import ShopCommand
 from installations.models import Installation
-from stores.models import CustomerErasure, Order
+from stores.models import CustomerErasure, Order, Product
 from stores.services.customer_erasure import SWEPT_AFTER, sweep
 from tests import factories
-from tests.clients import shop_client
+from tests.clients import client_of, shop_client
 from tests.everything_stored import columns, files
 from tests.merchants.erasing import look_for_copies
 from tests.merchants.pages import installed, listed_app
 from tests.receivers import Receiver
+from tests.storeapi import commanded
 from tests.storeapi.rows import MAIN, ORDER, post, put, result
 from tests.webhooks import helpers
 from tests.webhooks.helpers import drain
@@ -186,3 +189,32 @@ def test_customer_of_another_store_stays(shop: Client, store: ConnectedStore) ->
     assert pushed.json()["result"] == "created"
     asked(shop, email=KIM["email"])
     assert Order.objects.get().customer_name == "Kim Erlach"
+
+
+def test_commands_to_the_shop_forget_the_customer(
+    shop: Client, store: ConnectedStore, asked: Receiver
+) -> None:
+    """What apps asked for, what the shop answered, and its reasons."""
+    Business.objects.update(is_sandbox=True)
+    app = reader(store.business, None, "Bell", "read_orders", "write_orders", "read_products")
+    put(shop, "products/p-1")
+    asked.respond_with(
+        commanded.order("o-7", **OF_KIM),
+        commanded.refusal(422, "Kim Erlach owes us money"),
+        commanded.order("o-7", 2, **OF_KIM | {"total": 9}),
+        commanded.order("o-8", customer={"name": "Ann Meyer", "email": "ann@example.com"}),
+    )
+    client, product = client_of(app), Product.objects.get()
+    for key in ("a", "b", "c", "d"):
+        commanded.place(client, product, key=key, customer={"name": "Kim Erlach", "email": KIM["email"]})
+    assert [outcome for _, outcome in commanded.outcomes()] == ["DONE", "REFUSED", "UNREACHABLE", "DONE"]
+    log.flush()
+    assert {where for where, _ in traces()} >= {
+        "extensions_shopcommand.request_body", "extensions_shopcommand.answer_excerpt", "extensions_shopcommand.message",
+    }  # fmt: skip
+    answer = post(shop, "customers/erase", email=KIM["email"])
+    assert answer.status_code == 202, answer.content
+    swept()
+    assert traces() == []
+    kept = ShopCommand.objects.order_by("sent_at")
+    assert [each.outcome for each in kept] == ["DONE", "REFUSED", "UNREACHABLE", "DONE"]

@@ -13,18 +13,24 @@ from urllib.parse import urlsplit
 import pytest
 from django.conf import settings as django_settings
 from django.db import connection
+from django.test import Client
 
 from accounts.models import Business, ConnectedStore
 from appapi.services.exports import make_exports
 from stores.services.customer_erasure import remove_ended_stores
 from tests import factories
 from tests.developers.docs.guide_code import code
+from tests.hooking import says
 from tests.merchants.pages import listed_app
 from tests.receivers import Receiver
 from tests.webhooks.helpers import drain, wait_for_feed
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
 GUIDE = "connect-a-shop"
+ANSWERS = {
+    "order.calculate_discounts": {"discount": 90, "reason": "One in ten"},
+    "checkout.create_payment": {"paymentUrl": "https://bell.example/pay/77"},
+}
 
 
 class Terminal:
@@ -70,10 +76,13 @@ def test_store_filled_by_curl_is_read_by_an_app(live_server: Any, receiver: Rece
     if shutil.which("curl") is None:
         pytest.skip("curl is not here")
     settings.BASE_URL = live_server.url
-    listed_app(
+    app = listed_app(
         factories.developer("devi@example.com"), ["read_products", "read_orders"], name="Bell", slug="bell",
         webhook_url=receiver.url, webhook_events=["order.created", "product.low_stock"],
     )  # fmt: skip
+    for point, answer in ANSWERS.items():
+        factories.hook(app, point, url=f"/{point}")
+        receiver.answer_at(f"/{point}", says(answer))
     terminal = Terminal(live_server.url)
 
     terminal.names["KEY"] = terminal.next("connect_shop")["key"]
@@ -86,7 +95,7 @@ def test_store_filled_by_curl_is_read_by_an_app(live_server: Any, receiver: Rece
     issued = terminal.next("try_app")
     terminal.names["TOKEN"] = issued["accessToken"]
     wanted = terminal.next("/wanted")
-    assert (wanted["orders"], wanted["reviews"]) == (True, False)
+    assert (wanted["orders"], wanted["reviews"], wanted["hookPoints"]) == (True, False, sorted(ANSWERS))
     assert terminal.next("/orders/1001")["events"] == ["order.created"]
 
     (product,) = terminal.next("/app-api/products?externalId=rye")["data"]
@@ -110,8 +119,22 @@ def test_store_filled_by_curl_is_read_by_an_app(live_server: Any, receiver: Rece
     assert terminal.next("/products/spelt")["result"] == "deleted"
     found = terminal.next("/snapshot")
     assert (found["missing"], found["outdated"], found["unknown"]) == (["oat"], [], [])
+    priced = terminal.next("/hooks/order.calculate_discounts")
+    assert (priced["answer"]["discount"], priced["parts"][0]["name"]) == (90, "Bell")
+    terminal.names["QUOTE"] = priced["quote"]
+    assert terminal.next("/orders/1002")["quote"] == "taken"
+    payment = terminal.next("/hooks/checkout.create_payment")["answer"]["payment"]
+    assert (payment["status"], payment["paymentUrl"]) == ("PENDING", "https://bell.example/pay/77")
+    assert terminal.next("/payments/1003") == {"payment": payment}
     assert terminal.next("/customers/erase")["erasureId"]
     assert terminal.next("/advance")["became"]["payments"] == 0
+    placed = terminal.next("/placements?page=about")
+    assert {name: list(part) for name, part in placed.items()} == {
+        "scripts": [], "widgets": [], "blocks": [], "hosts": ["scripts", "frames"],
+    }  # fmt: skip
+    made = terminal.next("/tickets")
+    assert Client().get(urlsplit(made["url"]).path)["Location"] == "/merchant/apps/"
+    assert terminal.next("/people/kim") is None
     assert terminal.next("-X DELETE")["state"] == "ENDING"
     remove_ended_stores()
     assert not ConnectedStore.objects.exists()

@@ -17,8 +17,7 @@ from accounts.enums import StoreRole
 from accounts.models import Business, ConnectedStore, User
 from accounts.services import shops
 from common.times import iso
-from storeapi import rows
-from stores.connected import mirror
+from stores.connected import bodies, mirror
 from stores.models import MirroredRow, Product, SitePage
 from tests.factories import PASSWORD
 from tests.pages import signed_in, text_of
@@ -188,14 +187,14 @@ def test_rows_are_not_taken_in_a_currency_of_before(
     shop: Client, store: ConnectedStore, monkeypatch: Any
 ) -> None:
     """The store has another one once the amounts are read: nothing is written, and the shop tries again."""
-    original = rows.values_of
+    original = bodies.values_of
 
     def late(*args: Any) -> dict[str, Any]:
         values = original(*args)
         Business.objects.filter(pk=store.pk).update(currency="JPY")
         return values
 
-    monkeypatch.setattr(rows, "values_of", late)
+    monkeypatch.setattr(bodies, "values_of", late)
     answer = put(shop, "products/p-1")
     assert (answer.status_code, answer["Retry-After"]) == (503, "1")
     assert not Product.objects.exists()

@@ -93,7 +93,7 @@ def test_install_follows_approved_versions_and_is_never_converted(
     installed_by_its_owner(bell, store)
     App.objects.filter(pk=bell.pk).update(name="Working copy", scopes=["read_orders", "read_reviews"])
     bell.refresh_from_db()
-    owner = signed_in(store.business.owner)
+    owner = signed_in(person_in(store.business, StoreRole.OWNER))
     assert "Working copy" not in words_of(owner.get("/merchant/apps/"))
     version = factories.approve(bell, scope_reason="Reviews ring, too.")
     follow_all()

@@ -9,26 +9,29 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Business, ConnectedStore, ShopKey
+from accounts.models import Business, ConnectedStore, ShopKey, ShopPerson, Staff
 from accounts.services import shops
 from common.web import limits
+from marketplace.models import App
 from stores.connected.stores import disconnect
-from stores.models import MirroredRow, MirrorState, Order, Product, Review, SitePage
+from stores.models import MirroredRow, MirrorState, Order, Product, Quote, Review, ShopPayment, SitePage
 from tests import factories
 from tests.clients import shop_client
-from tests.endpoints_table import OF_SHOPS, ROWS, STORE, Endpoint
+from tests.endpoints_table import OF_SHOPS, ROWS, STORE, TICKET, Endpoint
 from tests.state import rows_of
 
 pytestmark = pytest.mark.django_db
 
 STORES = "/store-api/stores"
-KEPT = (ConnectedStore, Business, Product, Order, Review, SitePage, MirroredRow, MirrorState)
+KEPT = (
+    ConnectedStore, Business, ShopPerson, Staff, Product, Order, Review, SitePage, MirroredRow, MirrorState, Quote, ShopPayment,
+)  # fmt: skip
 OPENS = "PUT store-api/stores/<store>"
 
 
 @dataclass
 class World:
-    """Northwind has the stores `main` and `second`, Contoso `main` and `other`, each with a row of each resource.
+    """Northwind has the stores `main` and `second`, Contoso `main` and `other`, each with a row of each resource and a payment.
 
     Contoso is for tests, so that its clocks can be moved, and has erased a customer of `main`.
     """
@@ -47,7 +50,7 @@ class World:
 
 
 def _business(row: dict[str, Any]) -> Any:
-    return row.get("business_id") or row["id"]
+    return row.get("business_id") or row.get("store_id") or row["id"]
 
 
 @pytest.fixture
@@ -65,10 +68,19 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
             )
             for resource, row in ROWS.items():
                 put(shop, f"{STORES}/{store}/{resource}/p-1", row | {"version": 3}, 200)
+            assert shop.post(f"{STORES}/{store}/tickets", TICKET, "application/json").status_code == 201
+            paid_by(Order.objects.order_by("-id")[0], app)
     path = f"{STORES}/main/customers/erase"
     erased = shop_client(found.contoso).post(path, {"email": "kim@example.com"}, "application/json")
     found.erasure = erased.json()["erasureId"]
     return found
+
+
+def paid_by(order: Order, app: App) -> None:
+    ShopPayment.objects.create(
+        business=order.business, order_id=order.pk, order_external_id="p-1", provider=str(app.pk), is_made=True,
+        method=f"{app.slug}:wallet", amount=900, currency="USD",
+    )  # fmt: skip
 
 
 def put(shop: Client, path: str, body: Any, status: int) -> None:
@@ -77,7 +89,10 @@ def put(shop: Client, path: str, body: Any, status: int) -> None:
 
 
 def call(world: World, shop: Client, endpoint: Endpoint, store: str) -> Any:
-    path = endpoint.path({"store": store, "id": "p-1", "erasure_id": world.erasure})
+    names = {
+        "id": "p-1", "person": "p-1", "order_id": "p-1", "erasure_id": world.erasure, "point": "order.validate",
+    }  # fmt: skip
+    path = endpoint.path(names | {"store": store})
     query = "?version=9" if endpoint.method == "DELETE" and "id" in endpoint.parameters else ""
     return shop.generic(
         endpoint.method,

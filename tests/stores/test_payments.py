@@ -263,7 +263,7 @@ def test_app_that_may_be_slow_gets_its_place_before_the_order(shop, bound, secon
         bound.remember(OFFER.provider, HookPoint.CREATE_PAYMENT, seconds)
 
     def place():
-        payments.require_time_for_payment(shop, OFFER)
+        payments.require_time_for_payment(shop, OFFER.provider)
         (here,) = visits.in_progress
         return bound.holds(here) is not None
 

@@ -1,5 +1,6 @@
 """Events go with their deliveries and attempts, week by week, 30 days after the week's end. Proof of erasures stays."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -24,12 +25,17 @@ OVER = MONDAY + timedelta(days=30)  # the week before has been over for 30 days
 
 
 @pytest.fixture(params=[True, False], ids=["weeks", "no weeks"])
-def _weeks(request: pytest.FixtureRequest) -> None:
-    """With a partition for each week, or with all rows outside of them, as on SQLite."""
-    if connection.vendor == "postgresql":
-        partitions.drop_before(MONDAY + timedelta(days=365), *TABLES)
-        for moment in (LAST, NEXT) if request.param else ():
-            partitions.make_ahead(*TABLES, now=moment)
+def _weeks(request: pytest.FixtureRequest) -> Iterator[None]:
+    """With a partition for each week, or with all rows outside of them, as on SQLite. Later tests have those of a migrated database."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    partitions.drop_before(MONDAY + timedelta(days=365), *TABLES)
+    for moment in (LAST, NEXT) if request.param else ():
+        partitions.make_ahead(*TABLES, now=moment)
+    yield
+    partitions.drop_before(MONDAY + timedelta(days=365), *TABLES)
+    partitions.make_ahead(*TABLES)
 
 
 @pytest.mark.usefixtures("_weeks")

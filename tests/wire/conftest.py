@@ -48,6 +48,7 @@ def places(app: App, sandbox: Business, installation: Installation) -> dict[str,
         "delivery_id": str(Delivery.objects.latest("id").pk),
         "store": "main",
         "id": "p-1",
+        "point": "order.validate",
     }
 
 

@@ -139,7 +139,18 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
         "sdk/node/": Subject(None, {"file": PACKAGES[NODE].file_name}),
         "app-api/": Subject(None, of_app | order | {"slug": "bread"}),
         "webhooks/": Subject(None, of_app),
-        "store-api/": Subject(None, {"store": "main", "id": "p-1", "erasure_id": "nothing"}),
+        "placements/": Subject(None, {"business_id": "nothing"}),
+        "store-api/": Subject(
+            None,
+            {
+                "store": "main",
+                "id": "p-1",
+                "person": "p-1",
+                "erasure_id": "nothing",
+                "order_id": "p-1",
+                "point": "order.validate",
+            },
+        ),
         "developer/": Subject(None, of_app | {"check_id": "nothing", "store_id": "nothing"}),
         "accounts/login/": Subject(None, {}),
         "accounts/register/": Subject(None, {}),
@@ -163,6 +174,7 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
             },
         ),
         "merchant/": Subject(mary, order | of_store | {"member_id": cast.staff_row.pk}),
+        "merchant/continue/": Subject(None, {"key": "nothing"}),
         "merchant/invitations/": Subject(mary, {"token": "x"}),
         "merchant/businesses/%(business_id)s/": Subject(cast.aiko, {"business_id": cast.staff_row.business_id}),
         "merchant/apps/": Subject(

@@ -106,7 +106,7 @@ def test_call_of_an_app_has_one_effect(api: Client, installation: Installation, 
 @pytest.mark.parametrize("endpoint", OF_SHOPS, ids=str)
 def test_call_of_a_shop_has_one_effect(connected: shops.Connected, endpoint: Endpoint) -> None:
     shop = Client(headers={"authorization": f"Bearer {connected.key}"})
-    path = endpoint.path({"store": "main", "id": "p-1"})
+    path = endpoint.path({"store": "main", "id": "p-1", "point": "order.validate"})
     if endpoint.method == "DELETE" and "id" in endpoint.parameters:
         path += "?version=7"
     thrice(shop, endpoint.method, path, endpoint.body or b"")
@@ -364,7 +364,7 @@ def test_one_of_many_takes_a_dead_call_over(
     count = Order.objects.count()
     with time_machine.travel(START, tick=False) as clock:
         with monkeypatch.context() as patch:
-            patch.setattr("appapi.views.orders.place_order", _die)
+            patch.setattr("extensions.shops.writing.place_order", _die)
             patch.setattr(idempotency, "_release", lambda claim: None)
             with pytest.raises(SystemExit):
                 _patch(client_of(installation), "POST", "/app-api/orders", body)

@@ -72,7 +72,8 @@ def connected_shop(operator: Any, app: Any) -> Any:
         store = open_store(
             system=system, external_id=external_id, values=values, now=now - timedelta(days=40)
         )
-        factories.installation(app, store.business)
+        installation = factories.installation(app, store.business)
+    _commands(installation, now)
     differed = {"missing": 3, "outdated": 12, "ahead": 0, "unknown": 1, "deleted": 1}
     at = (now - timedelta(hours=2)).isoformat()
     refused = {
@@ -91,6 +92,27 @@ def connected_shop(operator: Any, app: Any) -> Any:
         },
     )  # fmt: skip
     return system
+
+
+def _commands(installation: Any, now: Any) -> None:
+    """What an app has asked a shop for today."""
+    from datetime import timedelta
+    from uuid import uuid4
+
+    from extensions.models import ShopCommand
+
+    asked = [("order.create", "DONE", 200, "")] * 2 + [
+        ("order.set_status", "REFUSED", 409, "Order 10398 has left the warehouse."),
+        ("order.set_status", "UNREACHABLE", None, "No answer within 10,000 ms."),
+    ]
+    ShopCommand.objects.bulk_create(
+        ShopCommand(
+            command_id=uuid4(), command=command, business=installation.business, installation=installation,
+            sent_at=now - timedelta(minutes=7 * number), outcome=outcome, http_status=status, message=message,
+            duration_ms=180 + 20 * number,
+        )
+        for number, (command, outcome, status, message) in enumerate(asked, start=1)
+    )  # fmt: skip
 
 
 def in_steps(developer: Any, reviewer: Any) -> Any:

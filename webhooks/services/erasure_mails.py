@@ -41,7 +41,7 @@ def mail_merchant(erasure_id: UUID) -> None:
         "erasure": erasure,
         "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/receipt/",
     }
-    subject = NEWS[ErasureState(erasure.state)].format(app=app.name, business=business.name)
+    subject = NEWS[ErasureState(erasure.state)].format(app=app.name, business=business.mailed_name)
 
     def write(person: User) -> Letter:
         with timezone.override(business.timezone):

@@ -29,6 +29,12 @@ class Sources:
     frames: set[str] = field(default_factory=set)
     scripts: set[str] = field(default_factory=set)
 
+    def add_frame(self, url: str) -> None:
+        _add(self.frames, url)
+
+    def add_script(self, url: str) -> None:
+        _add(self.scripts, url)
+
     def directives(self) -> Directives:
         """What to add to the policy. A script may also load more from its own origin: scripts, data, images, styles
         and frames."""
@@ -41,12 +47,12 @@ class Sources:
 
 def allow_frame(request: HttpRequest, url: str) -> None:
     """Allow an iframe with this URL in the response to this request."""
-    _add(_sources(request).frames, url)
+    _sources(request).add_frame(url)
 
 
 def allow_script(request: HttpRequest, url: str) -> None:
     """Allow the script at this URL in the response to this request."""
-    _add(_sources(request).scripts, url)
+    _sources(request).add_script(url)
 
 
 def _add(origins: set[str], url: str) -> None:

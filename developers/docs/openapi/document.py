@@ -53,7 +53,9 @@ TAGS = {
     "Deliveries and analytics": "The deliveries to an app's installations, and its installs.",
     "Connected stores": "The stores of a shop with software of its own, which pushes them here.",
     "Rows": "Products, orders, reviews and pages of a connected store, under the shop's own ids.",
+    "Checkout": "What the apps of a connected store answer at its checkout, and the payments that they make.",
     "Customers": "Customers of a connected store who want to be erased.",
+    "People": "The people of a connected store, whom the shop signs in.",
     "OAuth": "An app's server exchanges the code from a merchant's consent for a token, and revokes the token. "
     "The client authenticates with Client ID and client secret.",
     "Accounts": "How a developer gets the token of the developer API.",

@@ -16,7 +16,7 @@ JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 PARAMETER = re.compile(r"\{(\w+)\}")
 TOKENS = {ACCESS_TOKEN: "YOUR_ACCESS_TOKEN", DEVELOPER_TOKEN: "YOUR_DEVELOPER_TOKEN", SHOP_KEY: "YOUR_KEY"}
 CLIENT_ID, CLIENT_SECRET = "YOUR_CLIENT_ID", "YOUR_CLIENT_SECRET"
-SHOWN_QUERY = ("page", "limit", "days")
+SHOWN_QUERY = ("page", "limit", "days", "version")
 INDENT = "    "
 
 

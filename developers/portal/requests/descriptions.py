@@ -15,15 +15,19 @@ from django.utils.html import format_html
 from accounts.models import Business
 from activity.models import ApiCall
 from activity.services.writing import KEPT_OF_BODY
-from activity.threads import StepKind, ThreadEntry
+from activity.threads import StepKind, ThreadEntry, commands_of
+from common.money import display
 from common.observability.masking import MASK
 from common.templatetags.links import address
 from common.templatetags.ui import host, thousands
 from developers.portal.apps.details_form import field_url
 from developers.portal.sandbox.first_calls import TO_FILL_IN
-from extensions.enums import CallOutcome
+from extensions.enums import CallOutcome, CommandOutcome
+from extensions.models import ShopCommand
 from installations.queries import asked_since
 from marketplace.models import App
+from stores.enums import OrderValidation
+from stores.models import OrderHookPart
 
 _LONGER_THAN_A_WINDOW: Final = timedelta(seconds=120)  # a request counts a little after its time
 
@@ -61,6 +65,8 @@ def _explanation(app: App, call: ApiCall) -> Explanation:
         return _forbidden(app, call)
     if call.status == 429:
         return _too_many(call)
+    if call.error_code in _OF_SHOPS:
+        return Explanation(f"{call.status}: {call.message}", _OF_SHOPS[call.error_code])
     if call.status >= 500:
         return Explanation(
             f"{call.status}: something failed on our side.",
@@ -77,6 +83,16 @@ _FIXES: Final = {
     409: "The state has changed in the meantime. Read the object again, then decide.",
     413: "Send a smaller body.",
     415: "Send JSON with Content-Type: application/json.",
+}
+
+
+# The store is connected, and its own software was asked.
+_OF_SHOPS: Final = {
+    "shop_not_found": "The shop says so. Read the object again: it may have gone just now.",
+    "shop_conflict": "The shop says so. Read the object again, then decide.",
+    "shop_refused": "The shop says so. Show its reason to the user, or change what you send.",
+    "shop_unreachable": "Wait as Retry-After says, then repeat the call with the same Idempotency-Key. The shop may have done it already.",
+    "store_read_only": "The shop doesn't take changes from apps. Ask the merchant to make them there.",
 }
 
 
@@ -169,6 +185,21 @@ def response_headers(call: ApiCall) -> str:
     return "\n".join(lines)
 
 
+@dataclass(frozen=True, slots=True)
+class AskedOfShop:
+    """A command that a call had its store's shop asked."""
+
+    row: ShopCommand
+    kind: str
+    icon: str
+    label: str
+
+
+def commands(call: ApiCall) -> list[AskedOfShop]:
+    found = commands_of(call.pk).filter(installation=call.installation_id)
+    return [AskedOfShop(each, *COMMANDS[CommandOutcome(each.outcome)]) for each in found]
+
+
 def is_cut(body: str) -> bool:
     return len(body.encode()) > KEPT_OF_BODY - 4  # a cut may leave out a few bytes of a character
 
@@ -233,9 +264,12 @@ def step_of(entry: ThreadEntry) -> ThreadStep:
         case StepKind.HOOK:
             app, said = row.installation.app, f"{row.get_outcome_display()} {_took(row)}"
             link = address("portal:hook_call", app.slug, row.hook_point, row.pk)
-            return seen(
-                OUTCOMES[row.outcome][0], f"Hook call: {row.hook_point}", said, app, link, row.problem
-            )
+            about = " · ".join(filter(None, (row.problem, _in_order(entry.part) if entry.part else "")))
+            return seen(OUTCOMES[row.outcome][0], f"Hook call: {row.hook_point}", said, app, link, about)
+        case StepKind.COMMAND:
+            kind, _, label = COMMANDS[row.outcome]
+            title, app = f"Command to the shop: {row.command}", row.installation.app
+            return seen(kind, title, f"{label} {_took(row)}", app, "", row.message)
         case StepKind.DELIVERY:
             app, said = row.webhook.installation.app, f"{row.get_status_display()}: {host(row.webhook.url)}"
             link = address("portal:delivery", app.slug, row.pk)
@@ -246,6 +280,15 @@ def step_of(entry: ThreadEntry) -> ThreadStep:
     app = webhook.installation.app
     link = f"{address('portal:delivery', app.slug, row.delivery.pk)}?attempt={row.number}"
     return seen(kind, f"Webhook: {row.delivery.event.type}, attempt {row.number}", said, app, link)
+
+
+def _in_order(part: OrderHookPart) -> str:
+    """`Order 1001, validated: $2.50. One in ten`."""
+    order = part.order
+    amount = "" if part.amount is None else display(part.amount, order.currency, order.business.locale)
+    verdict = OrderValidation(order.validation).label.lower()
+    words = " ".join(filter(None, (part.reason, part.instead)))
+    return f"Order {order.number}, {verdict}{amount and f': {amount}'}{words and f'. {words}'}"
 
 
 def _took(row: Any) -> str:
@@ -262,6 +305,15 @@ OUTCOMES: Final = {
     CallOutcome.UNEXPECTED: ("bad", "braces", "Unexpected JSON"),
     CallOutcome.BREAKER_OPEN: ("neutral", "pause", "Skipped"),
     CallOutcome.NO_TIME_LEFT: ("neutral", "clock", "No time left"),
+}
+
+
+COMMANDS: Final = {
+    CommandOutcome.SENT: ("neutral", "clock", "Sent"),
+    CommandOutcome.DONE: ("ok", "check", "Done"),
+    CommandOutcome.REFUSED: ("warn", "triangle-alert", "Refused by the shop"),
+    CommandOutcome.UNREACHABLE: ("bad", "plug", "No usable answer"),
+    CommandOutcome.NO_PLACE: ("neutral", "clock", "Not sent"),
 }
 
 

@@ -185,6 +185,7 @@ def request_page(request: HttpRequest, app: App, call_id: str) -> HttpResponse:
         "pill_icon": icon,
         "pill_label": label,
         "explanation": request_descriptions.explain(app, call),
+        "commands": request_descriptions.commands(call),
         "request_headers": request_descriptions.request_headers(call),
         "request_body": indented(call.request_body),
         "is_request_cut": request_descriptions.is_cut(call.request_body),

@@ -1,3 +1,2 @@
 // The dashboard's side of an app's page. Classic scripts, as those of blocks.
-import "../frame_theme.js";
 import "../admin_page_host.js";

@@ -93,6 +93,18 @@ def test_row_for_a_time_without_partition_is_kept_and_moves_when_there_is_one(da
     assert set(days.objects.values_list("pk", flat=True)) == {late, early}
 
 
+@pytest.mark.postgres
+def test_rows_without_partition_are_noticed_though_the_last_one_was_dropped(days: Any) -> None:
+    """The scheduler was down for so long that retention had dropped all."""
+    assert partitions.rows_without_partition(days) == 0
+    partitions.make_ahead(days, now=NOW)
+    late = written(days, NOW + 20 * DAY)
+    partitions.remove_before(days, NOW + 19 * DAY)
+    assert partitions.existing(days) == []
+    assert partitions.rows_without_partition(days) == 1
+    assert days.objects.get().pk == late
+
+
 def test_removal_takes_whole_past_days_and_leaves_the_rest(days: Any) -> None:
     for past in (3, 2, 1, 0):
         partitions.make_ahead(days, now=NOW - past * DAY)

@@ -20,13 +20,15 @@ from developers.docs.reference import ApiOperation
 from installations import services
 from marketplace.enums import ReleaseState
 from marketplace.models import App
-from storeapi.rows import values_of
+from stores.connected.bodies import values_of
 from stores.connected.erasure import erase_customer
+from stores.connected.mirror import mention
 from stores.connected.rows import PushedRow, take
 from stores.connected.stores import open_store
 from stores.connected.wanted import WantedRows
 from stores.customers import Person
 from stores.enums import Resource
+from stores.models import ShopPayment
 from tests import factories
 from tests.contract import cast as casts
 from tests.contract.cast import Cast
@@ -89,7 +91,7 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
     found = {
         "productId": cast.product,
         "slug": cast.page_slug if "/pages/" in endpoint.path else cast.product_slug,
-        "orderId": cast.paid_order if endpoint.id == "settlePayment" else cast.order,
+        "orderId": {"settlePayment": cast.paid_order, "getPayment": "p-1"}.get(endpoint.id, cast.order),
         "webhookId": cast.webhook,
         "exportId": cast.export,
         "deliveryId": cast.delivery,
@@ -100,6 +102,7 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
         "number": "1",
         "store": "main",
         "id": "p-1",
+        "point": "order.validate",
     }
     if "{listenerId}" in endpoint.path:
         app = App.objects.get(pk=cast.app)
@@ -112,6 +115,9 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
         found["appId"] = casts.app_in_release(cast, state)
     if "{memberId}" in endpoint.path:
         found["memberId"] = casts.member_of(cast)
+    if "{businessId}" in endpoint.path:
+        store = ConnectedStore.objects.get(system__name=f"Shop for {endpoint.id}")
+        found["businessId"] = str(store.pk)
     if "{storeId}" in endpoint.path:
         found["storeId"] = casts.store_for_tests(cast.tested_app)
     if "{erasureId}" in endpoint.path:
@@ -127,9 +133,11 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
 
 
 def key_of_shop(endpoint: ApiOperation) -> str:
-    """Of a connection of its own for tests, whose store `main` may be changed and ended, and its clock moved. It has the row to get."""
+    """Of a connection of its own for tests, whose store `main` may be changed and ended, and its clock moved. It has the row, or the
+    payment, to get.
+    """
     made = shops.connect(name=f"Shop for {endpoint.id}", is_test=True)
-    values = {"name": endpoint.id, "currency": "USD"}
+    values = {"name": endpoint.id, "currency": "USD", "storefront_url": "https://shop.example/"}
     store = open_store(system=made.system, external_id="main", values=values)
     if endpoint.method == "GET" and endpoint.path.endswith("/{id}"):
         resource = Resource(endpoint.path.split("/")[-2])
@@ -137,6 +145,11 @@ def key_of_shop(endpoint: ApiOperation) -> str:
         row.pop("quote", None)
         pushed = PushedRow(resource=resource, external_id="p-1", version=1, values=row)
         take(store=store, rows=[pushed], wanted=WantedRows(orders=True, reviews=True, orders_since=None))
+    if endpoint.id == "getPayment":
+        order_id = mention(store, Resource.ORDERS, ["p-1"])["p-1"]
+        ShopPayment.objects.create(
+            business=store.business, order_id=order_id, order_external_id="p-1", amount=900, currency="USD"
+        )
     return made.key
 
 

@@ -1,5 +1,6 @@
 """A version that is taken back (contract, section 10)."""
 
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -167,6 +168,34 @@ def test_back_without_a_yes(api: Api, first: App, twenty: list[Installation], mo
     follow_all()
     assert [("counter" in running(each.business)) for each in twenty[:4]] == [True, True, False, False]
     assert [len(requested(seen(each)).capabilities) for each in twenty[:4]] == [0, 0, 1, 1]
+
+
+@pytest.mark.long
+@pytest.mark.spec(
+    RELEASES, "back: every store runs the version before, with its manifest, as far as it had agreed"
+)
+def test_back_between_the_two_rounds_of_a_worker(
+    api: Api, first: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It found the version before overtaken. So no batch has written what stores run when it comes to each store."""
+    (store,), begin = stores(first, 1), approval.begin
+    save(api, first, BEFORE | {"embeds": [script()]})
+    approve(change(first, version="2.0.0"), "ALL")
+    approve_scopes(installation=seen(store), user=store.business.owner)
+    save(api, first, BEFORE)
+    app = approve(change(first, version="3.0.0"), "ALL")
+    AppVersion.objects.filter(number=2).update(followed_at=None)
+
+    def then_back(**options: Any) -> None:
+        begin(**options)
+        assert api("post", path(app, "back"), {}).status_code == 200
+
+    with monkeypatch.context() as moved:
+        moved.setattr(approval, "begin", then_back)
+        follow_all()
+    assert seen(store).runs == seen(store).agreed_version == AppVersion.objects.get(number=2)
+    assert "counter" in running(store.business)
+    assert not requested(seen(store)).capabilities
 
 
 @pytest.mark.long

@@ -26,9 +26,12 @@ from common.rest.fields import (
     OptionalText,
 )
 from common.times import instant_of
-from storeapi.views.base import SHOP_ID
+from stores.connected.rows import PushedRow
 from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus, ProductStatus, Resource
 
+SHOP_ID: Final = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~:-]{1,100}")
+MOST_VERSION: Final = 2**53 - 1
+BESIDE: Final = ("version", "force")  # the fields of a row
 MOST_STOCK: Final = 2**31 - 1
 MOST_TEXT: Final = 10_000  # characters of a description, a note, an address, a comment
 MOST_CONTENT: Final = 256 * 1024  # bytes of a page
@@ -41,6 +44,7 @@ QUOTE: Final = re.compile(r"[A-Za-z0-9._-]{1,2000}", re.ASCII)
 Name = partial(Identifier, max_length=lengths.NAME, allow_blank=True)
 OptionalName = partial(OptionalText, max_length=lengths.NAME, trim_whitespace=False)
 LongText = partial(OptionalText, max_length=MOST_TEXT, trim_whitespace=False)
+Version = partial(Integer, "Of the row in the shop: it only grows.", 7, min_value=0, max_value=MOST_VERSION)
 
 
 class WithDefault:
@@ -57,6 +61,9 @@ class OptionalBoolean(WithDefault, Boolean):
 
 class OptionalChoice(WithDefault, Choice):
     pass
+
+
+Forced = partial(OptionalBoolean, "Take it whatever its version.", False, default=False)
 
 
 class Rfc3339(Moment):
@@ -122,6 +129,13 @@ class WholeBody(serializers.Serializer):
         if problems:
             raise serializers.ValidationError(problems)
         return values
+
+
+class Versioned(serializers.Serializer):
+    """The version, beside the fields of a row."""
+
+    version = Version()
+    force = Forced()
 
 
 class ProductRow(WholeBody):
@@ -280,6 +294,31 @@ ROWS: Final[Mapping[Resource, type[WholeBody]]] = {
 def _reader(of: type[WholeBody], currency: str) -> WholeBody:
     """Without a body, so that a batch doesn't make the fields of each row."""
     return of(context={"currency": currency})
+
+
+def read_row(resource: Resource, external_id: str, body: Mapping[str, Any], currency: str) -> PushedRow:
+    """A whole row with its version beside the fields. Raises with the problems of all of it."""
+    fields = {name: value for name, value in body.items() if name not in BESIDE}
+    beside = {name: value for name, value in body.items() if name in BESIDE}
+    problems: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    versioned = Versioned(data=beside)
+    if not versioned.is_valid():
+        problems |= versioned.errors
+    try:
+        values = values_of(resource, fields, currency)
+    except serializers.ValidationError as error:
+        problems |= cast(dict[str, Any], error.detail)
+    if problems:
+        raise serializers.ValidationError(problems)
+    return PushedRow(
+        resource=resource,
+        external_id=external_id,
+        version=versioned.validated_data["version"],
+        quote=values.pop("quote", ""),
+        values=values,
+        is_forced=versioned.validated_data["force"],
+    )
 
 
 def values_of(resource: Resource, data: Any, currency: str) -> dict[str, Any]:

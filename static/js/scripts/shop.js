@@ -1,0 +1,2 @@
+// What `/store.js` has, for pages of shops (`common.web.sheets.script_text`).
+import "../shop.js";
