@@ -31,6 +31,7 @@ from common.db.rows import for_each
 from common.errors import Conflict
 from common.http.exchanges import Exchange
 from common.http.looks import Seen
+from common.ids import new_id
 from conformance.models import WeeklyCheck
 from extensions.enums import ExtensionType
 from extensions.models import WatchedScript
@@ -39,7 +40,16 @@ from installations.models import Installation
 from marketplace.enums import ReleaseMode, ReleaseState
 from marketplace.models import App, AppVersion, Release, Submission
 from stores.connected.stores import open_store
-from stores.models import CustomerErasure, MerchantNews, Payment, SitePage, StoreTotals, WaitingMail
+from stores.enums import PaymentStatus
+from stores.models import (
+    CustomerErasure,
+    MerchantNews,
+    Payment,
+    ShopPayment,
+    SitePage,
+    StoreTotals,
+    WaitingMail,
+)
 from tests import factories
 from tests.extensions.manifests import script
 from tests.webhooks import helpers
@@ -208,6 +218,25 @@ def overdue_payments(_: Any) -> Rows:
     return orders
 
 
+def payments_of_shops(status: PaymentStatus, **fields: Any) -> Rows:
+    system = shops.connect(name="Northwind", commands_url="https://shop.example/commands").system
+    values = {"name": "Northwind", "currency": "USD"}
+    return [
+        ShopPayment.objects.create(
+            business=open_store(system=system, external_id=name, values=values).business,
+            order_id=new_id(),
+            order_external_id="o-1",
+            provider="bell",
+            method="bell:card",
+            amount=900,
+            currency="USD",
+            status=status,
+            **fields,
+        )
+        for name in ("first", "second", "third")
+    ]
+
+
 def expired_stores(_: Any) -> Rows:
     return [open_throwaway_store(purpose="Check", expires_at=LONG_AGO, with_samples=False) for _ in range(3)]
 
@@ -364,6 +393,21 @@ CASES = [
         "stores.services.payments.expire_payment",
         "expire_payments",
         lambda order: Payment.objects.get(order=order).status == "EXPIRED",
+    ),
+    Case(
+        "stores.tasks.expire_payments",
+        lambda _: payments_of_shops(PaymentStatus.PENDING, expires_at=LONG_AGO),
+        "stores.connected.payments._expire",
+        "expire_shop_payments",
+        lambda row: fresh(row).status == "EXPIRED",
+    ),
+    Case(
+        "extensions.tasks.tell_shops",
+        lambda _: payments_of_shops(PaymentStatus.COMPLETED, command_id=new_id(), tell_at=LONG_AGO),
+        "extensions.shops.telling._command",
+        "tell_shops",
+        lambda row: fresh(row).tell_at is None,
+        instead=lambda payment: None,
     ),
     Case(
         "conformance.tasks.remove_ended_checks",
