@@ -16,6 +16,7 @@ from common.rest.schema import NO_NUL, problem
 from common.rest.views import JsonView
 from common.web.limits import limit_by_address
 from common.web.methods import require_safe
+from common.web.requests import refuse_nul
 from common.web.sheets import script_text
 from extensions.in_store.placements import PUBLIC_A_MINUTE
 from storeapi.middleware import allow_origin
@@ -94,6 +95,7 @@ class PublicPlacements(JsonView):
 @require_safe
 def script(request: HttpRequest) -> HttpResponseBase:
     """`store.js`, which is the same for all stores."""
+    refuse_nul(request.GET)
     text = script_text(SCRIPT)
     etag = quote_etag(hashlib.sha256(text.encode()).hexdigest())
     response = get_conditional_response(request, etag=etag) or HttpResponse(text, content_type=JAVASCRIPT)
