@@ -166,7 +166,7 @@ def test_what_is_another_ones_is_not_found(sweep: Sweep) -> None:
     for route, subject, row in pages(sweep):
         if not route.parameters or not route.form.startswith(OF_SOMEBODY):
             continue
-        if subject.person is None:  # of a browser, and there for nobody here
+        if subject.person is None:  # of a browser, not of a person
             continue
         for method in {"GET", "POST"} & set(methods_of(route.view)):
             for person in strangers[subject.person]:
