@@ -47,7 +47,8 @@ class Source:
 def fetch(sources: Mapping[UUID, Source], *, until: float) -> Iterator[tuple[UUID, Content]]:
     """What each serves to a browser that shows its page, as it comes in (`common.http.looks`). Some are `NOT_ASKED`."""
     asked = {
-        key: looks.Source(each.url, each.app, _headers(each.page), MAX_SIZE) for key, each in sources.items()
+        key: looks.PageRequest(each.url, each.app, _headers(each.page), MAX_SIZE)
+        for key, each in sources.items()
     }
     for key, seen in looks.look_at(asked, until=until):
         yield key, NOT_ASKED if seen is looks.NOT_ASKED else _content_of(seen)

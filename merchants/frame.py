@@ -36,7 +36,7 @@ from installations.models import HistoryEntry, Installation
 from installations.queries import installations_of
 from installations.signals import installation_changed, installation_created, installation_removed
 from merchants.pages.forms import BlockOption, choice_of
-from stores.connected.differences import PAYMENT, Difference, differences_in
+from stores.connected.differences import PAYMENT, AmountDifference, differences_in
 
 KEPT_FOR: Final = 10  # seconds
 CHANGED: Final = "changed"
@@ -295,7 +295,7 @@ def checkout_concerns(business: Business) -> list[Concern]:
     return [_difference(business, each) for each in found]
 
 
-def _difference(business: Business, found: Difference) -> Concern:
+def _difference(business: Business, found: AmountDifference) -> Concern:
     title, of_apps, of_row = DIFFERENT[found.amount]
     asked, kept = (
         display(each, business.currency, business.locale) for each in (found.of_apps, found.of_row)

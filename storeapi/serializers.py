@@ -151,7 +151,7 @@ class PlacedWidget(ApiSerializer):
     app = PlacedApp()
 
 
-class PlacedBlock(ApiSerializer):
+class PlacedBlockSerializer(ApiSerializer):
     id = Text("The `blockId` of its messages.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a32")
     src = Text("The address of its frame.", "https://app.example.com/block?businessId=…&locale=en")
     settings = Object("The settings.", APP_SETTINGS)
@@ -169,7 +169,9 @@ class PlacementsSerializer(ApiSerializer):
 
     scripts: Any = serializers.ListSerializer(child=PlacedScript(), help_text="On every page.")
     widgets: Any = serializers.ListSerializer(child=PlacedWidget(), help_text="On every page.")
-    blocks: Any = serializers.ListSerializer(child=PlacedBlock(), help_text="Of this page, in order.")
+    blocks: Any = serializers.ListSerializer(
+        child=PlacedBlockSerializer(), help_text="Of this page, in order."
+    )
     hosts = PlacementHosts(help_text="The origins that pages of the store may need for its apps.")
 
 

@@ -3,7 +3,7 @@
 from django.urls import path, re_path
 
 from common.web.methods import at_no_page
-from storeapi.views.base import UnknownPath
+from storeapi.views.base import UnknownShopPath
 from storeapi.views.clock import Advance
 from storeapi.views.customers import CustomerErasureDetail, CustomerErasureList
 from storeapi.views.hooks import HookCallList, PaymentDetail
@@ -45,5 +45,5 @@ urlpatterns = [
     path("store-api/stores/<str:store>/advance", Advance.as_view(), name="advance"),
     path("store-api/stores/<str:store>/tickets", TicketList.as_view(), name="tickets"),
     path("store-api/stores/<str:store>/people/<path:person>", PersonDetail.as_view(), name="person"),
-    re_path(r"^store-api(?:/|$)", at_no_page(UnknownPath.as_view()), name="unknown"),
+    re_path(r"^store-api(?:/|$)", at_no_page(UnknownShopPath.as_view()), name="unknown"),
 ]

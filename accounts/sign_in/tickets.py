@@ -42,14 +42,14 @@ class Guest:
 
 
 @dataclass(frozen=True, slots=True)
-class Issued:
+class IssuedTicket:
     token: str  # shown once
     expires_at: datetime
 
 
 def issue(
     *, store: ConnectedStore, guest: Guest, next_page: str | None = None, now: datetime | None = None
-) -> Issued:
+) -> IssuedTicket:
     """A ticket for a person, who is made to be as the shop says: name, address and role count from now on, used or not.
 
     Raises `Invalid` naming each bad field, and `Conflict` for one person too many. The caller keeps the store from ending meanwhile.
@@ -65,7 +65,7 @@ def issue(
             next=next_page or _first_page(guest.role),
             expires_at=now + LIFETIME,
         )
-    return Issued(token, now + LIFETIME)
+    return IssuedTicket(token, now + LIFETIME)
 
 
 def _first_page(role: StoreRole) -> str:

@@ -35,7 +35,7 @@ NO_ANSWER: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PageRequest:
     """An address, and whose it is: an app's, a store's. `max_body` is in bytes."""
 
     url: str
@@ -56,7 +56,7 @@ class Seen:
 NOT_ASKED: Final = Seen("", None, "its host doesn’t answer")  # another request, and so got no second one
 
 
-def look_at(sources: Mapping[UUID, Source], *, until: float) -> Iterator[tuple[UUID, Seen]]:
+def look_at(sources: Mapping[UUID, PageRequest], *, until: float) -> Iterator[tuple[UUID, Seen]]:
     """What each serves, as it comes in. Redirects are followed.
 
     A host and an owner have one request at a time. A host that doesn't answer gets no other one: its other addresses are
@@ -90,7 +90,7 @@ class _Look:
     """At one address. `url` is where its redirects have led so far."""
 
     key: UUID
-    source: Source
+    source: PageRequest
     url: str
     left: float = field(default_factory=lambda: SECONDS)
     redirects: int = 0

@@ -60,7 +60,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedAnswer:
     """What an answer comes to. `message` is the shop's of a refusal, else the problem in our words. `retry_after` is in seconds, None where
     the shop names none.
     """
@@ -83,17 +83,17 @@ def begin(command: Command, body: bytes, now: datetime) -> transport.Coming:
     )
 
 
-def judged(exchange: Exchange) -> Judged:
+def judged(exchange: Exchange) -> JudgedAnswer:
     """By the status, and the text of a refusal. A 200 is done as far as its status says."""
     if exchange.status in REFUSALS and (message := _reason(exchange)):
-        return Judged(CommandOutcome.REFUSED, message)
+        return JudgedAnswer(CommandOutcome.REFUSED, message)
     try:
         check_exchange(exchange, seconds=SECONDS, most=MAX_BODY)
         if exchange.status != HTTPStatus.OK:
             raise BadAnswer(CallOutcome.UNEXPECTED, f"It answered {exchange.status} instead of 200.")
     except BadAnswer as failure:
-        return Judged(CommandOutcome.UNREACHABLE, failure.problem, retry_after=_retry_after(exchange))
-    return Judged(CommandOutcome.DONE)
+        return JudgedAnswer(CommandOutcome.UNREACHABLE, failure.problem, retry_after=_retry_after(exchange))
+    return JudgedAnswer(CommandOutcome.DONE)
 
 
 def document_of(exchange: Exchange) -> dict[str, Any]:

@@ -117,5 +117,5 @@ class StoreView(StoreApiView):
         return self.store.business
 
 
-class UnknownPath(UnknownEndpoint, StoreApiView):
+class UnknownShopPath(UnknownEndpoint, StoreApiView):
     """Any other path below `/store-api`."""

@@ -16,7 +16,7 @@ from accounts.models import ConnectedStore
 from common.db.rows import for_each
 from common.db.transactions import forbid_transaction
 from common.http.framing import refusal
-from common.http.looks import BROWSER, Seen, Source, look_at
+from common.http.looks import BROWSER, PageRequest, Seen, look_at
 from common.http.url_policy import is_own, origin_of
 from stores.models import SitePage
 
@@ -40,7 +40,7 @@ def look_at_pages(*, now: datetime | None = None) -> int:
     forbid_transaction()
     until, looked = monotonic() + WORKS_FOR, 0
     while monotonic() < until and (due := _due(now or timezone.now())):
-        sources = {pk: Source(page.url, page.business_id, HEADERS, MAX_BODY) for pk, page in due.items()}
+        sources = {pk: PageRequest(page.url, page.business_id, HEADERS, MAX_BODY) for pk, page in due.items()}
         found = ((due[pk], seen) for pk, seen in look_at(sources, until=until))
         looked += for_each(found, lambda each: _record(*each, now or timezone.now()), task="look_at_pages")
     return looked
