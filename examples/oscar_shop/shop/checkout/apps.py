@@ -1,0 +1,5 @@
+from oscar.apps.checkout import apps
+
+
+class CheckoutConfig(apps.CheckoutConfig):
+    name = "shop.checkout"

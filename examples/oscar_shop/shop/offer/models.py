@@ -1,0 +1,1 @@
+from oscar.apps.offer.models import *  # noqa: F403
