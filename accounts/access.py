@@ -7,11 +7,13 @@ connected store everybody is staff, its owners too, and the account that owns th
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, cast
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Case, OuterRef, Subquery, Value, When
+from django.db.models import Case, OuterRef, Q, Subquery, Value, When
+from django.db.models.functions import Coalesce
 from django.urls import URLPattern
 
 from accounts.enums import StoreRole
@@ -39,16 +41,43 @@ def stores_of(user: User, least: StoreRole = StoreRole.ORDERS) -> BusinessQueryS
     return Business.objects.filter(pk__in=Business.objects.filter(owner=user).values("pk").union(others))
 
 
+def copies_of(user: User, now: datetime) -> BusinessQuerySet:
+    """The copies of stores that the person owns or manages, on which apps are tried. They are in no list of stores."""
+    return Business.objects.filter(copy_of__in=stores_of(user, StoreRole.MANAGER), expires_at__gt=now)
+
+
+def dashboards_of(user: Any, now: Any) -> BusinessQuerySet:
+    """`stores_of` and `copies_of` in one. Each part of the union is found by an index."""
+    staff = Staff.objects.filter(user=user)
+    managed = staff.filter(role__in=[StoreRole.MANAGER, StoreRole.OWNER])
+    copies = Business.objects.filter(expires_at__gt=now)
+    return Business.objects.filter(
+        pk__in=Business.objects.filter(owner=user)
+        .values("pk")
+        .union(
+            staff.values("business"),
+            copies.filter(copy_of__in=Business.objects.filter(owner=user)).values("pk"),
+            copies.filter(copy_of__in=managed.values("business")).values("pk"),
+        )
+    )
+
+
 def with_roles(stores: BusinessQuerySet, user: User) -> Any:
-    """Read the person's role along, as `store_role`. The stores are all the person's (`stores_of`)."""
-    rows = Staff.objects.filter(business=OuterRef("pk"), user=user)
-    owner = When(owner=user, then=Value(StoreRole.OWNER.value))
+    """Read the person's role along, as `store_role`: in a copy that in its store. The stores are all the person's (`dashboards_of`)."""
+    rows = Staff.objects.filter(business=Coalesce(OuterRef("copy_of"), OuterRef("pk")), user=user)
+    owner = When(Q(owner=user) | Q(copy_of__owner=user), then=Value(StoreRole.OWNER.value))
     added: Any = {"store_role": Case(owner, default=Subquery(rows.values("role")))}
     return stores.annotate(**added)
 
 
 def role_in(business: Business, user: User | AnonymousUser) -> StoreRole | None:
-    """The person's role in the store. None for strangers and visitors. No statement for the owner."""
+    """The person's role in the store. None for strangers and visitors. No statement for the owner.
+
+    A copy is for the owner and the managers of its store.
+    """
+    if business.copy_of_id is not None:
+        role = role_in(Business.objects.get(pk=business.copy_of_id), user)
+        return role if may(role, StoreRole.MANAGER) else None
     if business.owner_id == user.pk:
         return StoreRole.OWNER
     if not isinstance(user, User):

@@ -80,7 +80,7 @@ def _read(developer: User, trace_id: UUID, named: UUID) -> Thread:
     events = _events(developer, trace_id, requests)
     deliveries = _deliveries(developer, events)
     theirs = {each.event_id for each in deliveries}
-    shown = [each for each in events if each.pk in theirs or is_own_sandbox(each.business, developer)]
+    shown = [each for each in events if each.pk in theirs or _is_seen(each, developer)]
     requests |= {each.request_id for each in shown if each.request_id}
     hooks = _hook_calls(developer, requests)
     commands = _commands(developer, requests)
@@ -102,8 +102,18 @@ def _events(developer: User, trace_id: UUID, requests: set[UUID]) -> list[Event]
         begin, end = _span(request_id)
         near |= Q(pk__gte=first_id_at(begin), pk__lt=first_id_at(end))
     caused = Q(request_id__in=requests) | Q(trace_id=trace_id)
-    rows = Event.objects.filter(Q(pk__in=requests) | (near & caused)).select_related("business")
-    return list(rows.defer("data").order_by("id")[: 10 * MOST])
+    rows = Event.objects.filter(Q(pk__in=requests) | (near & caused)).select_related(
+        "business", "installation"
+    )
+    lean = rows.defer("data", "installation__webhook_secret")
+    return list(lean.order_by("id")[: 10 * MOST])
+
+
+def _is_seen(event: Event, developer: User) -> bool:
+    """Of an event that the developer's webhooks didn't get: on their sandbox store, except what another developer's app alone may see."""
+    if event.installation and not App.objects.of(developer).filter(pk=event.installation.app_id).exists():
+        return False
+    return is_own_sandbox(event.business, developer)
 
 
 def _span(request_id: UUID) -> tuple[datetime, datetime]:

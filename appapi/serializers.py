@@ -1,7 +1,7 @@
 """Request bodies and query parameters of the app API. Amounts in a body are converted to minor units."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final, cast
 
@@ -24,11 +24,16 @@ from common.rest.fields import (
 )
 from common.rest.query import MAX_NAMES, MAX_TEXT
 from installations.limits import MAX_QUANTITY
+from installations.models import Installation
 from marketplace.scopes import SCOPES
+from stores.buyers.attributes import KEY, LONGEST, MOST_KEYS, merged
+from stores.buyers.shoppers import OwnPart, keys_of, person_of_order
 from stores.dashboard import DEFAULT_DAYS as DAYS
 from stores.dashboard import MAX_DAYS
 from stores.enums import SETTLED, DeliveryMethod, OrderStatus
-from stores.serializers import BusinessId
+from stores.models import Order
+from stores.records import OrderRecord
+from stores.serializers import BusinessId, order_payload
 from stores.services.carts import MAX_LINES
 from webhooks.catalogue import EVENTS, SUBSCRIBABLE
 from webhooks.enums import DeliveryStatus
@@ -92,6 +97,33 @@ class CustomerBody(Body):
         return {}
 
 
+KEPT_ATTRIBUTE: Final = {"type": ["string", "null"], "maxLength": LONGEST}
+CHANGED_ATTRIBUTES: Final = {"slot": "Friday, 9 to 11", "hint": None}
+
+
+class Attributes(Object):
+    """An app's attributes. `stores.buyers.attributes` has the rules, which need those that are there."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        names = {"pattern": f"^{KEY.pattern}$"}
+        shape = {
+            "propertyNames": names,
+            "additionalProperties": KEPT_ATTRIBUTE,
+            "maxProperties": 2 * MOST_KEYS,
+        }
+        super().__init__(*args, schema=shape, **options)
+
+
+class NewAttributes(Attributes):
+    """Of an order that is placed now."""
+
+    def to_internal_value(self, data: Any) -> dict[str, str]:
+        own, problems = merged({}, super().to_internal_value(data))
+        if problems:
+            raise serializers.ValidationError({key: [problem] for key, problem in problems.items()})
+        return own
+
+
 class OrderBody(Body):
     """A guest order (contract, section 4). `context["currency"]` is the business's."""
 
@@ -104,6 +136,12 @@ class OrderBody(Body):
     )
     promoDiscount = OptionalAmount("In major units, at most the subtotal.", 0)
     note = OptionalText("For the merchant.", "Please ring twice.", max_length=lengths.NOTE)
+    attributes = NewAttributes(
+        "What your app keeps with the order; no other app sees it.",
+        {"slot": "Friday, 9 to 11"},
+        required=False,
+        default=dict,
+    )
 
     schema: Final = {
         "if": {"properties": {"deliveryMethod": {"const": "DELIVERY"}}, "required": ["deliveryMethod"]},
@@ -118,6 +156,14 @@ class OrderBody(Body):
 
 def is_blank(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
+
+
+class AttributesBody(serializers.Serializer):
+    attributes = Attributes(
+        "Texts by their keys, which are merged with those of the order; null removes one.", CHANGED_ATTRIBUTES
+    )
+
+    schema: Final = {"required": ["attributes"]}
 
 
 class StatusBody(serializers.Serializer):
@@ -272,3 +318,23 @@ class InstallationSerializer(serializers.Serializer):
     scopes = StringList("What the token may do now.", ["read_products", "read_orders"], among=list(SCOPES))
     settings = Object("The merchant's settings, over the defaults.", {"greeting": "Hello"})
     installedAt = Moment("When it was installed.")
+
+
+# --- What an installation alone reads of a store's orders: its own attributes, and its keys of customers ---
+
+
+def own_parts(installation: Installation, rows: Sequence[Any]) -> list[OwnPart]:
+    """Of some orders, or rows with their columns, in their order. One statement, or none."""
+    people = [person_of_order(row) for row in rows]
+    keys = keys_of(installation.business_id, installation.pk, people)
+    owner = str(installation.app_id)
+    return [
+        OwnPart((row.attributes or {}).get(owner, {}), keys.get(person))
+        for row, person in zip(rows, people, strict=True)
+    ]
+
+
+def order_answer(installation: Installation, order: Order) -> dict[str, Any]:
+    """An order as this installation reads it."""
+    [own] = own_parts(installation, [order])
+    return order_payload(OrderRecord.of(order), own)

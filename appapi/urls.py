@@ -5,7 +5,14 @@ from django.urls import path, re_path
 from appapi.views import store, webhooks
 from appapi.views.base import UnknownPath
 from appapi.views.exports import EventFeed, ExportDetail, ExportFile, ExportList
-from appapi.views.orders import OrderDetail, OrderList, OrderPayment, OrderStatusView, PaymentMethods
+from appapi.views.orders import (
+    OrderAttributes,
+    OrderDetail,
+    OrderList,
+    OrderPayment,
+    OrderStatusView,
+    PaymentMethods,
+)
 from common.web.methods import at_no_page
 
 app_name = "appapi"
@@ -18,6 +25,7 @@ urlpatterns = [
     path("app-api/orders/<str:order_id>", OrderDetail.as_view(), name="order"),
     path("app-api/orders/<str:order_id>/status", OrderStatusView.as_view(), name="order-status"),
     path("app-api/orders/<str:order_id>/payment", OrderPayment.as_view(), name="order-payment"),
+    path("app-api/orders/<str:order_id>/attributes", OrderAttributes.as_view(), name="order-attributes"),
     path("app-api/payment-methods", PaymentMethods.as_view(), name="payment-methods"),
     path("app-api/reviews", store.ReviewList.as_view(), name="reviews"),
     path("app-api/reviews/stats", store.ReviewStatistics.as_view(), name="review-stats"),

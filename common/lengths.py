@@ -12,6 +12,7 @@ EMAIL: Final = 254
 PHONE: Final = 40
 ADDRESS: Final = 1_000
 NOTE: Final = 2_000  # also comments and reasons
+REFUND_REASON: Final = 500
 DESCRIPTION: Final = 5_000  # of a product
 PAGE: Final = 20_000  # the text of a store's page
 

@@ -86,12 +86,12 @@ def to_minor(major: float | int, currency: str) -> int:
 
 
 @lru_cache(maxsize=4096)
-def display(minor: int, currency: str, locale: str) -> str:
+def display(minor: int, currency: str, locale: str, *, is_whole: bool = False) -> str:
     """For people, in the form of a language: `$1,234.50` for `en`, `1.234,50 €` for `de`, `CA$5.00` for another dollar.
 
-    Languages unknown to Unicode's locale data get the English form.
+    Languages unknown to Unicode's locale data get the English form. An amount that `is_whole` is written without cents.
     """
-    pattern = _pattern(locale, decimals(currency))
+    pattern = _pattern(locale, 0 if is_whole else decimals(currency))
     amount = Decimal(minor).scaleb(-decimals(currency))
     text = pattern.apply(amount, _known(locale), currency=currency, currency_digits=False)
     return _LETTER_BESIDE_DIGIT.sub("\N{NO-BREAK SPACE}", text)

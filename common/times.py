@@ -113,6 +113,13 @@ def lately(moment: datetime) -> str:
     return date_format(local, "H:i" if local.date() == today else "j M")
 
 
+def day_name(day: date, today: date) -> str:
+    """`Today`, `Yesterday` or `24 Nov 2026`, in English: the head of a list's day."""
+    if day == today:
+        return "Today"
+    return "Yesterday" if day == today - timedelta(days=1) else f"{day.day} {day:%b %Y}"
+
+
 def duration(wait: timedelta) -> str:
     """`48 hours` or `2 hours 42 minutes`: at most two units, with days only from three days on."""
     return " ".join(f"{n} {name}{'' if n == 1 else 's'}" for n, name, _ in _parts(wait)) or "0 seconds"

@@ -20,6 +20,8 @@ PERIODS: Final = {
     "webhooks.tasks.follow_erasures": 10.0,
     "stores.tasks.remove_ended_stores": 20.0,  # gone within a minute
     "stores.tasks.look_at_pages": 20.0,  # new ones of shops, and each once a day
+    "teststores.tasks.make_copies": 10.0,  # those whose message was lost
+    "teststores.tasks.end_trials": 20.0,
     "stores.tasks.expire_payments": 20.0,  # EXPIRED is promised within 60 s
     "conformance.tasks.remove_ended_checks": 30.0,
     "developers.review.tasks.check_submissions": 30.0,

@@ -1,5 +1,6 @@
 """Requests of a check, responses, and findings, as values that fit into JSON."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
@@ -7,6 +8,7 @@ from typing import Any, Final
 from conformance.enums import Expected, Outcome
 
 TIMEOUT: Final = 10.0  # seconds
+_UNANSWERED: Final = re.compile(r": no response \(([^()]+)\)\.$")
 MAX_BODY: Final = 16 * 1024  # bytes of a response that are read
 KEPT_HEADERS: Final = ("content-type", "location", "content-security-policy", "x-frame-options", "set-cookie")
 
@@ -59,6 +61,12 @@ class Finding:
     rule: str
     outcome: Outcome
     text: str
+
+    @property
+    def no_response(self) -> str:
+        """Why the request had no response: `Refused`. Empty where it had one."""
+        found = _UNANSWERED.search(self.text)
+        return found[1] if found else ""
 
     def as_json(self) -> dict[str, str]:
         return {"rule": self.rule, "outcome": self.outcome.value, "text": self.text}

@@ -88,12 +88,24 @@ def results_of(run: Run) -> list[RuleResult]:
 
 
 def by_reason(results: Iterable[RuleResult]) -> list[list[RuleResult]]:
-    """Results in groups: those that weren't tried for one reason together, each other one alone."""
+    """Results in groups: those that weren't tried for one reason together, and those of requests that had no response; each other one
+    alone.
+    """
     groups: dict[object, list[RuleResult]] = {}
     for result in results:
-        reason = tuple(result.details) if result.outcome == Outcome.SKIPPED else result.rule.id
+        reason: object = result.rule.id
+        if result.outcome == Outcome.SKIPPED:
+            reason = tuple(result.details)
+        elif result.outcome == Outcome.FAIL and (error := unanswered(result)):
+            reason = Outcome.FAIL, error
         groups.setdefault(reason, []).append(result)
     return list(groups.values())
+
+
+def unanswered(result: RuleResult) -> str:
+    """Why its requests had no response, or empty where one had."""
+    errors = {finding.no_response for finding in result.findings}
+    return errors.pop() if len(errors) == 1 else ""
 
 
 def summary_of(run: Run) -> Counter[Outcome]:

@@ -1,7 +1,7 @@
 """Reading manifests, settings and the extensions on a business."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.db.compiled import AmongIds, Compiled, Param
+from common.ids import parse_id
 from extensions.enums import ExtensionType
 from extensions.manifest.content import Defined, definitions_in
 from extensions.manifest.reach import added_reach
@@ -250,3 +251,28 @@ def _live(
         if (row.version_id, row.in_release) in agreed and key in (None, row.definition.key):
             row.definition.content = row.content
             yield row.definition
+
+
+# --- What apps have put into an order ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAttributes:
+    """Those of one app, by the name that its merchants know. `values` are keys and texts, sorted."""
+
+    slug: str
+    name: str
+    values: Sequence[tuple[str, str]]
+
+
+def shown_attributes(of_apps: Iterable[tuple[str, Mapping[str, str]]]) -> list[ShownAttributes]:
+    """By the apps' names. One statement, or none."""
+    by_owner = {parse_id(owner): own for owner, own in of_apps if own}
+    if not by_owner:
+        return []
+    apps = App.objects.select_related("approved_version").filter(pk__in=[each for each in by_owner if each])
+    shown = [
+        ShownAttributes(app.slug, (app.approved_version or app).name, sorted(by_owner[app.pk].items()))
+        for app in apps
+    ]
+    return sorted(shown, key=lambda each: each.name.casefold())

@@ -10,7 +10,8 @@ from django.dispatch import receiver
 from extensions.hooks import breaker, ledger
 from extensions.models import ExtensionState, StorefrontCost
 from extensions.releases import health
-from extensions.services.extension_states import remove_all_of
+from extensions.services.extension_states import change_some_setting, remove_all_of
+from extensions.services.installation_updates import InstallationState, publish_update
 from extensions.services.notices import note_requests
 from extensions.services.releases import keep_approved, update_live, versions_kept
 from extensions.services.scripts import watch_approved
@@ -20,8 +21,10 @@ from installations.models import Installation
 from marketplace.enums import ReleaseState
 from marketplace.models import App, AppVersion, Release
 from marketplace.signals import app_approved, app_updated, figures_to_keep, release_moved
+from stores.buyers.writing import forget_app
 from stores.customers import Copies
 from stores.signals import copies_to_erase, quote_taken
+from webhooks.signals import erasure_begun, settings_to_change
 
 
 @receiver(app_updated)
@@ -83,9 +86,27 @@ def mail_about_reach(app: App, installations: Sequence[Installation], **_: Any) 
     note_requests(app=app, installations=installations)
 
 
+@receiver(installation_signals.merchant_changed)
+def tell_what_the_merchant_changed(
+    installation: Installation, before: Installation, now: datetime, **_: Any
+) -> None:
+    publish_update(installation, InstallationState.of(before), now)
+
+
+@receiver(settings_to_change)
+def change_settings_of_a_sandbox(installation: Installation, values: dict[str, Any] | None, **_: Any) -> bool:
+    return change_some_setting(installation, values)
+
+
 @receiver(quote_taken)
 def find_the_calls_by_their_order(order_id: UUID, calls: Sequence[UUID], **_: Any) -> None:
     ledger.of_order(calls, order_id)
+
+
+@receiver(erasure_begun)
+def empty_attributes(installation: Installation, **_: Any) -> None:
+    """What the app has put into the store's orders and carts is data that it is asked to erase."""
+    forget_app(business_id=installation.business_id, owner=str(installation.app_id))
 
 
 @receiver(copies_to_erase)

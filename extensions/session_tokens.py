@@ -20,8 +20,11 @@ from accounts.models import Business, User
 from installations.models import Installation
 from installations.signing_keys import session_keys
 from marketplace.enums import SessionTokenAlg
+from stores.buyers import shoppers
+from stores.buyers.shoppers import NOBODY, Buyer, SeenShopper
 
 LIFETIME: Final = timedelta(seconds=60)
+READS_ORDERS: Final = "read_orders"
 STOREFRONT: Final = "/storefront"
 BLOCKS_A_MINUTE: Final = 60  # requests for the tokens of a page's blocks, for each session
 
@@ -37,18 +40,26 @@ def session_token(
 
 
 def storefront_tokens(
-    business: Business, slugs: Collection[str], now: datetime | None = None
+    business: Business, slugs: Collection[str], buyer: Buyer = NOBODY, now: datetime | None = None
 ) -> dict[str, str]:
     """For blocks and widgets of these apps, by the app's slug. Apps that don't run in the store have none.
 
-    `aud` is the Client ID with `/storefront`, so an app that checks it takes neither kind of token for the other.
+    `aud` is the Client ID with `/storefront`, so an app that checks it takes neither kind of token for the other. `shopper` says who is
+    looking, only where this browser has proven it, to apps that may read orders.
     """
     now = now or timezone.now()
-    running = Installation.objects.running().filter(business=business, app__slug__in=slugs)
+    running = Installation.objects.running().with_app().filter(business=business, app__slug__in=slugs)
+    who = shoppers.seen(business=business, buyer=buyer) if buyer.proven else None
     return {
-        each.app.slug: _signed(each, {"aud": each.app.client_id + STOREFRONT}, now)
-        for each in running.select_related("app")
+        each.app.slug: _signed(each, {"aud": each.app.client_id + STOREFRONT} | _proven(each, who), now)
+        for each in running
     }
+
+
+def _proven(installation: Installation, who: SeenShopper | None) -> dict[str, Any]:
+    if who is None or not who.is_proven or READS_ORDERS not in installation.effective_scopes:
+        return {}
+    return {"shopper": who.payload(installation.pk)}
 
 
 def _signed(installation: Installation, claims: dict[str, Any], now: datetime) -> str:

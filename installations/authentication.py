@@ -34,7 +34,8 @@ READ = (
     "app__approved_version__name", "app__approved_version__scopes", "app__approved_version__webhook_url",
     "app__live_saves", "app__taken_back_at", "app__rolling_version_id", "runs_id", "runs__scopes", "runs__webhook_url",
     "business__owner_id", "business__name", "business__slug", "business__currency", "business__locale",
-    "business__timezone", "business__is_sandbox", "business__is_connected", "business__expires_at",
+    "business__timezone", "business__is_sandbox", "business__is_connected", "business__copy_of",
+    "business__expires_at",
 )  # fmt: skip
 
 # The installation of a token, if it may call.

@@ -14,7 +14,7 @@ from accounts.access import stores_of
 from accounts.enums import Role, StoreRole
 from accounts.models import Business, BusinessQuerySet, User
 from common.db.compiled import Compiled, Param
-from common.db.rows import get_or_not_found
+from common.db.rows import first_or_not_found, get_or_not_found
 from common.secrets import digest
 from installations.enums import CHANGES_ACCESS, GRANTING, HistoryKind
 from installations.models import HistoryEntry, Installation, InstallationQuerySet, with_versions
@@ -92,6 +92,18 @@ def installations_of(business: Business) -> InstallationQuerySet:
     """A business's installations, ended ones too, newest first, with their apps. Secrets are not read."""
     found = Installation.objects.select_related(*with_versions()).defer("webhook_secret")
     return found.filter(business=business).order_by("-id")
+
+
+def running_app(business: Business, slug: str) -> Installation:
+    """An app that runs in a store. Raises `NotFound`."""
+    running = Installation.objects.running().select_related("app").filter(business=business, app__slug=slug)
+    return first_or_not_found(running, "This app doesn't run in the store.")
+
+
+def owners_of(business: Business, slugs: Collection[str]) -> dict[str, str]:
+    """The ids of installed apps, as `stores` names the owner of a payment or an attribute, by their slugs."""
+    rows = Installation.objects.active().filter(business=business, app__slug__in=slugs)
+    return {slug: str(app_id) for slug, app_id in rows.values_list("app__slug", "app_id")} if slugs else {}
 
 
 def own_installation(stores: Collection[Business], installation_id: object) -> Installation:

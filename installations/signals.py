@@ -9,6 +9,10 @@ installation_changed = Signal()
 """An active installation has new terms: its kind (test or not) or its granted scopes. Arguments:
 `installation`, `now`."""
 
+merchant_changed = Signal()
+"""A merchant has decided something about an installed app: its terms, its settings, or whether it is paused. Arguments: `installation`,
+locked; `before`, a copy of the row as it was; `now`. Both may say the same."""
+
 approval_begun = Signal()
 """The installations of an app are about to follow its newest approval, in batches that may take minutes. Arguments:
 `app`, `now`.

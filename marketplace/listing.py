@@ -119,16 +119,19 @@ def categories(wanted: Wanted) -> list[CategoryCount]:
     rows = _matching(wanted).order_by().values_list("approved_version__category")
     counts: dict[str, int] = dict(rows.annotate(Count("pk")))
     each = [CategoryCount(value, str(label), counts.get(value, 0)) for value, label in Category.choices]
+    each.sort(key=lambda category: not category.count)
     return [CategoryCount("", "All apps", sum(counts.values())), *each]
 
 
-def authorize_address(app: App, *, redirect_url: str) -> str:
-    """The URL of **Install**, which starts the OAuth flow of an app.
+def authorize_address(app: App, *, redirect_url: str, business_id: UUID | None = None) -> str:
+    """The URL of **Install**, which starts the OAuth flow of an app, in one store if it is given.
 
     It has no `state`, because only the app could check that. An app that requires one starts its own flow when a code
     arrives without it.
     """
     query = {"response_type": "code", "client_id": app.client_id, "redirect_uri": redirect_url}
+    if business_id is not None:
+        query["business_id"] = str(business_id)
     return f"{AUTHORIZE_PATH}?{urlencode(query)}"
 
 

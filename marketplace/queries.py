@@ -145,6 +145,18 @@ class Lookalikes:
     apps: list[AppVersion]
     developers: list[str]
 
+    @property
+    def warnings(self) -> list[str]:
+        """For the developer and the reviewer."""
+        names = [
+            f"The name looks like {version.name}, a listed app by {version.shown_developer}."
+            for version in self.apps
+        ]
+        return names + [
+            f"The developer's name looks like {other}, another developer with a listed app."
+            for other in self.developers
+        ]
+
 
 def listed_lookalikes(app: App) -> Lookalikes:
     """Among the apps of other developers. Names the developer as submitted."""

@@ -18,6 +18,7 @@ class Scope:
     title: str = ""
     detail: str = ""
     updates: str = ""
+    in_short: str = ""  # what merchants read first of a sensitive one
     sensitive: str = ""  # why reviewers must look closely, if they must
 
     @property
@@ -53,12 +54,15 @@ SCOPES: dict[str, Scope] = {
                 "order.status_changed",
                 "order.delivered",
                 "order.cancelled",
+                "order.refunded",
                 "payment.completed",
                 "payment.expired",
             ),
             title="Your orders and customers",
-            detail="What was ordered and paid, with names, e-mail addresses, phone numbers and delivery addresses.",
-            updates="New orders, and each change of an order and its payment",
+            detail="What was ordered, paid and refunded, with names, e-mail addresses, phone numbers and delivery addresses. At checkout it "
+            "recognizes a customer who comes again.",
+            updates="New orders, each change of an order and its payment, and refunds with their reasons",
+            in_short="Reads customers’ contact details",
             sensitive="Names and contact details of customers",
         ),
         Scope(
@@ -68,10 +72,12 @@ SCOPES: dict[str, Scope] = {
                 "POST /app-api/orders",
                 "PATCH /app-api/orders/:id/status",
                 "PATCH /app-api/orders/:id/payment",
+                "PATCH /app-api/orders/:id/attributes",
                 "GET /app-api/payment-methods",
             ),
             title="Your orders",
-            detail="Place orders, update their status or cancel them, and settle the payments it made.",
+            detail="Place orders, update their status or cancel them, settle the payments it made, and add details of its own.",
+            in_short="Changes orders and payments",
             sensitive="Changes orders and payments",
         ),
         Scope(
@@ -115,7 +121,7 @@ ABOUT_PEOPLE = (
 )  # an app with one should say where the data goes
 
 # Delivered without any scope.
-EVENTS_WITHOUT_SCOPE = ("business.data_erasure", "customer.data_erasure")
+EVENTS_WITHOUT_SCOPE = ("installation.updated", "business.data_erasure", "customer.data_erasure")
 
 SCOPE_OF_EVENT: dict[str, str] = {event: scope.name for scope in SCOPES.values() for event in scope.events}
 

@@ -12,14 +12,14 @@ from typing import Any, Final, TypeVar, cast
 from urllib.parse import urlencode, urlsplit
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, QuerySet, UUIDField
+from django.db.models import DateTimeField, Model, QuerySet, UUIDField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import resolve
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
-from accounts.access import may, require_rank, stores_of, with_roles
+from accounts.access import copies_of, dashboards_of, may, require_rank, with_roles
 from accounts.enums import StoreRole
 from accounts.models import Business, User
 from common.db.compiled import Compiled, Param
@@ -29,6 +29,7 @@ from common.ids import parse_id
 from common.web.errors import answer_to
 from common.web.forms.kept import asked_again, count_form, signed_in
 from common.web.forms.stamps import stamp_of
+from installations.models import Trial
 from installations.queries import own_installation
 from merchants import frame
 from merchants.frame import Frame, InstalledApp, StoreApps
@@ -47,13 +48,16 @@ OF_WHICH_STORE: Final = "Nothing is saved yet: the form doesn’t say which of y
 class MerchantRequest(HttpRequest):
     """A request that passed `merchant_page`. The layout of these pages reads all of it.
 
-    `businesses` are the person's, own ones first, each with their `store_role`. `apps` are those of the one that is shown, which isn't
+    `businesses` are the person's, own ones first, each with their `store_role`; `stores` those that aren't copies for a trial. `apps` are those of the one that is shown, which isn't
     always the `chosen` one; none for a person who may not see them. `frame` is what every page shows of them. `least` is the role that
     the page asks for, if it is of a store, `needs` the capability, and `closed_by` one with which only managers open the page.
     """
 
     user: User
     businesses: list[Business]
+    stores: list[Business]
+    tried: Business | None  # the copy of this store, while an app is tried on it
+    trial: Trial | None  # of which this store is the copy
     chosen: Business
     business: Business
     apps: list[InstalledApp]
@@ -84,6 +88,7 @@ def _area(view: Page, least: StoreRole | None, closed_by: str = "") -> Page:
             count_form(request)
         if not hasattr(request, "businesses"):
             request.businesses = _businesses(request.user)
+        request.stores = [each for each in request.businesses if each.copy_of_id is None]
         request.least, request.needs = least, _needs_of(getattr(request.resolver_match, "func", None))
         request.closed_by, request.manages, request.owns = closed_by, False, False
         request.layout = "merchants/store/layout.html"
@@ -106,14 +111,17 @@ def _area(view: Page, least: StoreRole | None, closed_by: str = "") -> Page:
 # Every page asks this.
 _PERSON: Final[Any] = Param("person", UUIDField())
 _STORES: Final = Compiled(
-    lambda: with_orders_to_confirm(with_roles(stores_of(_PERSON).main_first(), _PERSON)),
+    lambda: with_orders_to_confirm(
+        with_roles(dashboards_of(_PERSON, Param("now", DateTimeField())).main_first(), _PERSON)
+    ),
     prepared_as="merchants_stores",
 )
 
 
 def _businesses(user: User) -> list[Business]:
-    """Own ones first, and of these the main one."""
-    return sorted(_STORES.rows(person=user.pk), key=lambda each: each.store_role != StoreRole.OWNER)
+    """Own ones first, and of these the main one; copies on which apps are tried last."""
+    found = _STORES.rows(person=user.pk, now=timezone.now())
+    return sorted(found, key=lambda each: (each.copy_of_id is not None, each.store_role != StoreRole.OWNER))
 
 
 def _until_known(request: MerchantRequest, business: Business | None) -> Business | None:
@@ -177,9 +185,15 @@ class CapabilityMiddleware:
         needs = _needs_of(view)
         if not needs or not request.user.is_authenticated:
             return None
-        if not getattr(request.user.capabilities, needs):
+        if not getattr(request.user.capabilities, needs) and not _is_on_copy(request):
             return answer_to(request, NotFound(NO_PAGE))
         return None
+
+
+def _is_on_copy(request: MerchantRequest) -> bool:
+    """A copy of a store has pages that the store itself hasn't, as a store of its own."""
+    known = request.session.get(SESSION_KEY)
+    return any(str(each.pk) == known for each in copies_of(request.user, timezone.now()))
 
 
 def _needs_of(view: Any) -> str:
@@ -263,8 +277,18 @@ def _show(request: MerchantRequest, business: Business | None) -> None:
     Its apps are read once, by the first view or template that needs them.
     """
     request.business = cast(Business, business)
+    request.tried = request.trial = None
     if business is None:
         return
+    if business.copy_of_id is None:
+        request.tried = next((each for each in request.businesses if each.copy_of_id == business.pk), None)
+    else:
+        request.trial = cast(
+            Trial,
+            SimpleLazyObject(
+                lambda: Trial.objects.select_related("app__approved_version").get(copy=business)
+            ),
+        )
     if not _has(business, request.needs):
         raise NotFound(NO_PAGE)
     role = StoreRole(business.store_role)

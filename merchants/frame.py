@@ -68,11 +68,12 @@ class Frame:
     concerns: int
     asking: list[Asking]
     pages: list[AppPage]  # those of the app that was installed first on top
+    has_apps: bool = False
 
     @property
     def pages_alone(self) -> "Frame":
         """For people who don't decide on apps."""
-        return Frame(0, [], self.pages)
+        return Frame(0, [], self.pages, self.has_apps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,7 @@ def frame_of(business: Business, apps: Sequence[InstalledApp]) -> Frame:
             if each.status.asks
         ],
         [page for each in reversed(apps) for page in _pages(each)],
+        bool(apps),
     )
 
 
@@ -186,7 +188,7 @@ def changed(business_id: UUID) -> None:
 
 
 def _key(business_id: UUID) -> str:
-    return f"merchants.frame:{business_id}"
+    return f"merchants.frame:2:{business_id}"  # another number for other fields
 
 
 @receiver([installation_created, installation_changed, installation_removed])

@@ -26,20 +26,23 @@ class MenuEntry:
     alone: bool = False
     has_staff: bool = False  # not on a developer's sandbox store
     needs: str = ""
+    below: str = ""  # the entry whose page leads to it, for those who may open that
+    is_setting: bool = False
+    of_apps: bool = False  # empty in a store without an app
 
 
 ENTRIES: Final = (
-    MenuEntry("Overview", "home", "layout-dashboard", alone=True, needs="overview"),
-    MenuEntry("Notices", "notices", "bell", StoreRole.ORDERS, alone=True),
+    MenuEntry("Home", "home", "layout-dashboard", alone=True, needs="overview"),
     MenuEntry("Orders", "orders", "receipt", StoreRole.ORDERS, needs="orders"),
-    MenuEntry("Customers", "customers", "user", StoreRole.ORDERS, needs="customers"),
     MenuEntry("Products", "products", "package", needs="products"),
-    MenuEntry("Reviews", "reviews", "star", StoreRole.ORDERS, needs="reviews"),
+    MenuEntry("Customers", "customers", "user", StoreRole.ORDERS, needs="customers"),
+    MenuEntry("Reviews", "reviews", "star", StoreRole.ORDERS, needs="reviews", below="products"),
     MenuEntry("Pages", "pages", "file-text"),
     MenuEntry("Apps", "installed", "blocks"),
-    MenuEntry("Scripts", "scripts", "code", alone=True, needs="scripts"),
-    MenuEntry("Store settings", "store", "settings", alone=True, needs="settings"),
-    MenuEntry("Staff", "staff", "users", StoreRole.OWNER, has_staff=True, needs="staff"),
+    MenuEntry("Store", "store", "settings", alone=True, needs="settings", is_setting=True),
+    MenuEntry("Staff", "staff", "users", StoreRole.OWNER, has_staff=True, needs="staff", is_setting=True),
+    MenuEntry("Notices", "notices", "bell", StoreRole.ORDERS, alone=True, is_setting=True),
+    MenuEntry("Scripts", "scripts", "code", alone=True, needs="scripts", is_setting=True, of_apps=True),
 )
 
 

@@ -1,8 +1,10 @@
 """What a person finds in their stores: orders, products, pages and installed apps."""
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -16,15 +18,17 @@ from common import places
 from common.db.folding import folded
 from common.ids import parse_id
 from common.places import Work
-from common.web.found import MOST, Found
+from common.web.found import MOST, Found, actions
 from installations.models import Installation
 from marketplace.listing import Wanted, find
 from merchants.lists import NAMED_BY
 from merchants.navigation import entries_of
+from stores.enums import OrderStatus
 from stores.models import Order, Product, SitePage
 from stores.order_search import SearchText, matching
 
 SHORTEST: Final = 2  # characters of a name
+_NUMBER: Final = re.compile(r"(?:order\s+)?#?([0-9]{1,50})", re.IGNORECASE)
 
 
 def in_stores(person: User, text: str) -> Iterator[Found]:
@@ -41,6 +45,26 @@ def in_stores(person: User, text: str) -> Iterator[Found]:
         yield from chain(_pages(managed, text), _apps(managed, text, wanted))
 
 
+def actions_in_stores(person: User) -> Iterator[Found]:
+    """What the person may do in the first of their stores."""
+    store: Any = with_roles(stores_of(person), person).first()
+    if store is None:
+        return
+    has, role = store.capabilities, store.store_role
+    rows = [
+        ("Confirm orders", f"{reverse('merchants:orders')}?status={OrderStatus.PENDING}", "receipt", StoreRole.ORDERS, has.orders),
+        ("Add a product", reverse("merchants:product_add"), "plus", StoreRole.MANAGER, has.products),
+        ("Edit pages", reverse("merchants:pages"), "file-text", StoreRole.MANAGER, True),
+        ("Invite staff", reverse("merchants:staff"), "users", StoreRole.OWNER, has.staff and person.is_merchant),
+    ]  # fmt: skip
+    may_do = (
+        (title, url, icon) for title, url, icon, least, is_there in rows if is_there and may(role, least)
+    )
+    for each in actions(may_do, store.name):
+        path, _, query = each.url.partition("?")
+        yield replace(each, url=f"{_in(store, path)}{f'&{query}' if query else ''}")
+
+
 def _own_pages(stores: Sequence[Business], person: User, text: str) -> Iterator[Found]:
     for store in stores:
         for entry, url in entries_of(store, person):
@@ -50,15 +74,29 @@ def _own_pages(stores: Sequence[Business], person: User, text: str) -> Iterator[
 
 def _orders(stores: Sequence[Business], text: str, wanted: UUID | None) -> Iterator[Found]:
     rows = Order.objects.filter(business__in=stores).select_related("business")
+    number = _number(text)
     if wanted:
         found = rows.filter(pk=wanted)
-    elif text.isdigit() and (numbered := rows.filter(number__startswith=text)).exists():
+    elif number and (numbered := rows.filter(_begins_with(number))).exists():
         found = numbered
     else:
-        found = rows.alias(found_in=SearchText()).filter(matching(text))
+        found = rows.alias(found_in=SearchText()).filter(matching(number or text))
     for order in found.order_by("-id")[:MOST]:
         about = f"{order.customer_name or 'Erased'}, {order.business.name}"
         yield Found("Order", f"Order {order.number}", about, _at("order", order), "receipt")
+
+
+def _number(text: str) -> str:
+    """`1065` of `1065`, `#1065`, `order 1065` and `order #1065`."""
+    found = _NUMBER.fullmatch(text)
+    return found[1] if found else ""
+
+
+def _begins_with(number: str) -> Q:
+    """A range of the index of numbers, which a pattern isn't. Orders of a connected store have none: these are found by their words."""
+    stem = number.rstrip("9")
+    begins = Q(external_id=None, number__gte=number, number__startswith=number)
+    return begins & Q(number__lt=f"{stem[:-1]}{int(stem[-1]) + 1}") if stem else begins
 
 
 def _products(stores: Sequence[Business], text: str, wanted: UUID | None) -> Iterator[Found]:

@@ -20,6 +20,7 @@ from merchants.products import views as products
 from merchants.reviews import views as reviews
 from merchants.staff import views as staff
 from merchants.store import views as store
+from merchants.trials import views as trials
 
 app_name = "merchants"
 
@@ -58,8 +59,9 @@ store_pages = [
         "products",
         path("products/", products.product_list, name="products"),
         path("products/add/", products.product_add, name="product_add"),
+        path("products/samples/", products.add_samples, name="product_samples"),
         path("products/<str:product_id>/", products.product, name="product"),
-        path("products/<str:product_id>/stock/", products.change_stock, name="product_stock"),
+        path("products/<str:product_id>/row/", products.change_row, name="product_row"),
         path("products/<str:product_id>/archive/", products.archive, name="product_archive"),
         path("products/<str:product_id>/restore/", products.restore, name="product_restore"),
         path("products/<str:product_id>/delete/", products.delete, name="product_delete"),
@@ -72,8 +74,9 @@ store_pages = [
     *only_with(
         "customers",
         path("customers/", customers.customers, name="customers"),
-        path("customers/export.json", customers.export, name="customer_export"),
-        path("customers/erase/", customers.erase, name="customer_erase"),
+        path("customers/<str:customer_id>/", customers.customer, name="customer"),
+        path("customers/<str:customer_id>/export.json", customers.export, name="customer_export"),
+        path("customers/<str:customer_id>/erase/", customers.erase, name="customer_erase"),
         path("customers/erasures/<str:erasure_id>/", customers.erasure, name="customer_erasure"),
     ),
     *only_with(
@@ -112,6 +115,7 @@ page_editor_pages = [
 
 app_pages = [
     path("", framable(installed.installation), name="installation"),
+    path("welcome/", framable(app_settings.welcome), name="welcome"),
     path("activity/", framable(installed.activity), name="activity"),
     path("permissions/", permissions.reconsent, name="reconsent"),
     path("settings/", framable(app_settings.app_settings), name="app_settings"),
@@ -137,6 +141,11 @@ urlpatterns = [
     path("marketplace/", framable(marketplace.index), name="marketplace"),
     path("marketplace/<slug:slug>/", framable(marketplace.app_page), name="listing"),
     path("marketplace/<slug:slug>/preview/", framable(marketplace.preview), name="listing_preview"),
+    path("marketplace/<slug:slug>/try/", trials.start, name="try"),
+    path("marketplace/trials/<uuid:trial_id>/", trials.wait, name="trial"),
+    path("merchant/trial/back/", trials.back, name="trial_back"),
+    path("merchant/trial/copy/", trials.open_copy, name="trial_copy"),
+    path("merchant/trial/end/", trials.end, name="trial_end"),
     path("media/pictures/<uuid:picture_id>", pictures.picture, name="picture"),
     path("media/stores/<uuid:picture_id>", pictures.store_picture, name="store_picture"),
     path(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -31,14 +31,12 @@ from stores.connected.stores import disconnect
 
 LIST, PAGE = "admin:accounts_shopsystem_changelist", "admin:accounts_shopsystem_change"
 
+FIELDS: Final = {"sign-in": "sign_in"}  # of forms, by those of the service's errors
+
 View = Callable[..., HttpResponse]
 
 
-class ConnectForm(SecretForm):
-    name = forms.CharField(
-        max_length=MAX_NAME,
-        help_text="What people know the shop software by. They may read it when they sign in.",
-    )
+class UrlsForm(forms.Form):
     commands = forms.CharField(
         label="Commands URL",
         max_length=MAX_URL_LENGTH,
@@ -50,6 +48,13 @@ class ConnectForm(SecretForm):
         max_length=MAX_URL_LENGTH,
         required=False,
         help_text="Where people sign in to the shop, who come to the platform without a session.",
+    )
+
+
+class ConnectForm(UrlsForm, SecretForm):
+    name = forms.CharField(
+        max_length=MAX_NAME,
+        help_text="What people know the shop software by. They may read it when they sign in.",
     )
     is_test = forms.BooleanField(
         label="For tests", required=False, help_text="Its stores are sandboxes, whose clock can be moved."
@@ -86,6 +91,7 @@ class ShopSystems(ReadOnly, admin.ModelAdmin):
             "key": new_key,
             "end-old-key": end_old_key,
             "secret": new_secret,
+            "urls": change_urls,
             "disconnect": end_connection,
         }
         return [
@@ -170,7 +176,7 @@ def connect(request: HttpRequest) -> HttpResponse:
         form,
         save,
         again=lambda first: sent_again(request, reverse(LIST), first),
-        names={"sign-in": "sign_in"},
+        names=FIELDS,
         conflict="name",
     )
     return response or form_page(
@@ -222,6 +228,23 @@ def new_secret(request: HttpRequest, system: ShopSystem) -> HttpResponse:
         return _shown(request, system, f"New secret of {system}", secret=secret)
 
     return _pressed(request, system, made)
+
+
+@require_http_methods(GET_OR_POST)
+def change_urls(request: HttpRequest, system: ShopSystem) -> HttpResponse:
+    if system.ended_at is not None:
+        raise Conflict("This shop system is disconnected.")
+    now = {"commands": system.commands_url, "sign_in": system.sign_in_url}
+    form = UrlsForm(typed(request), initial=now)
+
+    def save() -> HttpResponse:
+        values = form.cleaned_data
+        shops.change_urls(system=system, commands_url=values["commands"], sign_in_url=values["sign_in"])
+        _log(request, system, "Changed the URLs.")
+        return done(request, "The URLs are saved.", PAGE, system.pk)
+
+    values = _context(request, f"URLs of {system}", system=system, form=form)
+    return saved(request, form, save, names=FIELDS) or form_page(request, "storeapi/urls.html", values)
 
 
 @require_POST

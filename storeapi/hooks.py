@@ -18,6 +18,7 @@ from stores.connected.bodies import (
     MOST_ITEMS,
     MOST_QUANTITY,
     MOST_TEXT,
+    AttributesOfApps,
     ShopId,
     WholeBody,
     WithDefault,
@@ -86,6 +87,15 @@ def _object(name: str, schema: Mapping[str, Any]) -> type[WholeBody]:
     return type(f"{name[0].upper()}{name[1:]}Asked", (WholeBody,), fields)
 
 
+class AskedShopper(WholeBody):
+    """An address or number without a normal form finds no person."""
+
+    email = OptionalText(
+        "The e-mail address.", "kim@example.com", max_length=lengths.EMAIL, trim_whitespace=False
+    )
+    phone = OptionalText("The phone number.", "+1 555 0100", max_length=lengths.PHONE, trim_whitespace=False)
+
+
 class OptionalInteger(WithDefault, Integer):
     pass
 
@@ -103,6 +113,17 @@ class HookBody(serializers.Serializer):
         default=MOST_BUDGET,
         min_value=LEAST_BUDGET,
         max_value=MOST_BUDGET,
+    )
+    shopper = AskedShopper(
+        default=None,
+        allow_null=True,
+        help_text="What the shopper has typed, by which apps recognize them. They don't get it.",
+    )
+    attributes = AttributesOfApps(
+        "What apps have put into the cart, by their slugs. Each app gets its own.",
+        {"slots": {"slot": "Friday, 9 to 11"}},
+        default=None,
+        allow_null=True,
     )
     quote = OptionalText(
         "The one of the call before, in the same checkout.",

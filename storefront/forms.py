@@ -16,8 +16,9 @@ from common import lengths
 from common.contacts import NO_PHONE
 from common.web.forms.fields import Lines, RadioCards, RadioLines, TypedEmailField, TypedPhoneField
 from stores import hookpoints
+from stores.buyers.shoppers import Buyer
 from stores.enums import BuiltInPayment, DeliveryMethod
-from stores.hookpoints import PaymentMethod
+from stores.hookpoints import Flow, PaymentMethod
 from stores.services.carts import MAX_QUANTITY
 
 MAX_LOCALITY = 120  # characters
@@ -207,10 +208,15 @@ def seal_offers(business: Business, methods: Sequence[PaymentMethod]) -> str:
     return signing.dumps([asdict(method) for method in methods], salt=_salt(business), compress=True)
 
 
-def offered_on_page(business: Business, sealed: str) -> Sequence[PaymentMethod]:
+def methods_now(business: Business, buyer: Buyer) -> Sequence[PaymentMethod]:
+    """Those that apps offer now."""
+    return hookpoints.ask_payment_methods(business=business, flow=Flow.start(buyer=buyer))
+
+
+def offered_on_page(business: Business, sealed: str, buyer: Buyer) -> Sequence[PaymentMethod]:
     """The methods in the page's list. Calls the apps again if the list is invalid or too old."""
     shown = shown_on_page(business, sealed)
-    return hookpoints.ask_payment_methods(business=business) if shown is None else shown
+    return methods_now(business, buyer) if shown is None else shown
 
 
 def shown_on_page(business: Business, sealed: str) -> Sequence[PaymentMethod] | None:

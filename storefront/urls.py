@@ -14,6 +14,7 @@ urlpatterns = [
     path("cart/", catalogue.cart, name="cart"),
     path("cart/change/", catalogue.change_cart, name="cart_change"),
     path("cart/remove/", catalogue.remove_from_cart, name="cart_remove"),
+    path("cart/attributes/", reports.cart_attributes, name="cart_attributes"),
     path("app-costs/", reports.app_costs, name="app_costs"),
     path("checkout/", checkout.checkout, name="checkout"),
     path("visit/", reports.visit, name="visit"),
@@ -21,4 +22,7 @@ urlpatterns = [
     path("orders/<str:key>/", orders.order, name="order"),
     path("orders/<str:key>/state/", orders.payment_state, name="payment_state"),
     path("orders/<str:key>/pay/", orders.pay_again, name="pay_again"),
+    path("orders/<str:key>/again/", orders.again, name="order_again"),
+    path("orders/<str:key>/mine/", orders.mine, name="order_is_mine"),
+    path("orders/<str:key>/from-mail/", orders.as_from_mail, name="order_as_from_mail"),
 ]

@@ -1,5 +1,6 @@
 """Where shoppers find the stores: at `STORES_URL`, on a host for each store or, in development, on one for all."""
 
+from datetime import timedelta
 from typing import Final
 from urllib.parse import quote, urlsplit
 from uuid import UUID
@@ -11,6 +12,9 @@ from common.ids import parse_id
 
 PICTURES: Final = "/media/stores/"
 THUMBNAIL: Final = "/thumbnail"
+SAMPLES: Final = "/static/vendor/sample-products/"  # a picture is named by the slug of its product
+
+PROVES_FOR: Final = timedelta(days=7)
 
 PLACE: Final = "{slug}"
 """Stands for the store's slug in `STORES_URL`."""
@@ -58,16 +62,36 @@ def order_key(order_id: UUID) -> str:
     return _signer().sign(str(order_id))
 
 
+def mailed_key(order_id: UUID) -> str:
+    """Opens the page of an order, too. It goes to the buyer's address alone, so the person who has it reads the mails of that address."""
+    return _proof_signer().sign(str(order_id))
+
+
 def order_of_key(key: str) -> UUID | None:
-    """The id in a key of `order_key`; None for any other text."""
+    """The id in a key of `order_key` or `mailed_key`; None for any other text."""
+    for signer in (_signer(), _proof_signer()):
+        try:
+            return parse_id(signer.unsign(key))
+        except signing.BadSignature:
+            continue
+    return None
+
+
+def proves(key: str) -> bool:
+    """Whether it is a key of `mailed_key` that is at most `PROVES_FOR` old."""
     try:
-        return parse_id(_signer().unsign(key))
+        _proof_signer().unsign(key, max_age=PROVES_FOR)
     except signing.BadSignature:
-        return None
+        return False
+    return True
 
 
 def _signer() -> signing.Signer:
     return signing.Signer(sep=".", salt="stores.order-page")
+
+
+def _proof_signer() -> signing.TimestampSigner:
+    return signing.TimestampSigner(sep=".", salt="stores.mailed-order-page")
 
 
 def picture_path(picture_id: UUID | str) -> str:
@@ -78,3 +102,10 @@ def picture_path(picture_id: UUID | str) -> str:
 def thumbnail_path(path: str) -> str:
     """Of the small version of a picture that was uploaded; any other path has none and stays as it is."""
     return f"{path}{THUMBNAIL}" if path.startswith(PICTURES) else path
+
+
+def small_path(path: str) -> str:
+    """For 48 pixels: those of the sample goods are there in 96. Uploaded ones have their thumbnail."""
+    if path.startswith(SAMPLES):
+        return f"{SAMPLES}small/{path.removeprefix(SAMPLES)}"
+    return thumbnail_path(path)

@@ -20,6 +20,13 @@ class Accent(models.TextChoices):
     BROWN = "brown", "Brown"
 
 
+class Headings(models.TextChoices):
+    """The type of a store's headings."""
+
+    PLAIN = "plain", "Plain"
+    CLASSIC = "classic", "Classic"
+
+
 class ProductStatus(models.TextChoices):
     ACTIVE = "ACTIVE", "Active"
     ARCHIVED = "ARCHIVED", "Archived"

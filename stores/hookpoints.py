@@ -5,7 +5,8 @@ A higher app registers one handler for each point, at start-up, which asks the a
 too, so a store works without apps. A failing handler never breaks a flow: the declaration of the point holds the
 fallback.
 
-docs/hooks.md describes the request data. Money in it is in minor units.
+docs/hooks.md describes the request data. Money in it is in minor units. Beside it apps get what they have put into the cart and, where
+they may read orders, who orders: from `Flow.buyer`.
 """
 
 import logging
@@ -20,6 +21,7 @@ from uuid import UUID
 
 from accounts.models import Business
 from common.db.transactions import forbid_transaction
+from stores.buyers.shoppers import NOBODY, Buyer, SeenShopper
 from stores.enums import HookOutcome
 from stores.models import Order
 
@@ -43,14 +45,16 @@ class HookPoint(StrEnum):
 
 @dataclass(slots=True)
 class Flow:
-    """What the points share that are asked for one order: the time, and the hooks as they were read."""
+    """What the points share that are asked for one order: the time, who orders, and the hooks as they were read."""
 
     deadline: float  # of time.monotonic()
+    buyer: Buyer = NOBODY
     hooks: Sequence[Any] | None = None  # of the store, at all points; None: to be read
+    shopper: SeenShopper | None = None  # the buyer, once an app was asked about them
 
     @classmethod
-    def start(cls, seconds: float = BUDGET_SECONDS) -> "Flow":
-        return cls(time.monotonic() + seconds)
+    def start(cls, seconds: float = BUDGET_SECONDS, buyer: Buyer = NOBODY) -> "Flow":
+        return cls(time.monotonic() + seconds, buyer)
 
     @property
     def left(self) -> float:

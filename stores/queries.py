@@ -21,7 +21,7 @@ from common.places import Work
 from common.secrets import digest
 from common.times import after, not_before
 from stores.addresses import order_of_key
-from stores.enums import Accent, DeliveryMethod, ProductStatus, Resource
+from stores.enums import Accent, DeliveryMethod, Headings, ProductStatus, Resource
 from stores.models import (
     DEFAULT_DELIVERY_FEE,
     LINES,
@@ -333,7 +333,9 @@ def store_settings(business: Business) -> StoreSettings:
     """The store's look and fee, with logo and picture; an unsaved row of defaults before the first change."""
     found = _SETTINGS.first(business=business.pk)
     # Defaults of the database are not known to an unsaved row.
-    return found or StoreSettings(business=business, accent=Accent.GRAPHITE, tagline="", hero_text="")
+    return found or StoreSettings(
+        business=business, accent=Accent.GRAPHITE, headings=Headings.PLAIN, tagline="", hero_text=""
+    )
 
 
 def delivery_fee(business: Business, delivery_method: str) -> int:

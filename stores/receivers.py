@@ -17,7 +17,7 @@ from common.processes.background import enqueue_after_commit
 from stores.enums import OPEN
 from stores.models import Order, ProductPicture, StoredPicture, StorePicture, StoreTotals
 from stores.samples.store import fill_store
-from stores.services.catalogue.pictures import delete_files
+from stores.services.catalogue.pictures import delete_files, is_shared
 
 
 @receiver(business_created)
@@ -57,4 +57,5 @@ def remove_records(sender: Any, **kwargs: Any) -> None:
 @receiver(post_delete, sender=StorePicture)
 def remove_files(sender: Any, *, instance: StoredPicture, **kwargs: Any) -> None:
     """Also where rows are deleted with their product."""
-    transaction.on_commit(partial(delete_files, instance))
+    if not is_shared(instance):
+        transaction.on_commit(partial(delete_files, instance))

@@ -87,6 +87,7 @@ class OrderRecord(NamedTuple):
     delivery_fee: int
     other_charges: int
     amount: int
+    refunded: int
     currency: str
     delivery_method: str
     address: str

@@ -32,6 +32,8 @@ from common.rest.fields import (
 from common.times import iso, iso_or_none
 from stores import enums
 from stores.addresses import store_url
+from stores.buyers.attributes import LONGEST
+from stores.buyers.shoppers import NO_PART, OwnPart
 from stores.dashboard import MAX_DAYS
 from stores.hookpoints import PaymentMethod
 from stores.records import OrderRecord
@@ -49,7 +51,8 @@ ORDER_COLUMNS = (
     *(f"payment__{name}" for name in _PaymentRow._fields),
     "id", "number", "status", "subtotal", "discount", "delivery_fee", "amount", "currency", "delivery_method", "address",
     "payment_method", "customer_name", "customer_email", "customer_phone", "note", "is_guest", "validation", "created_at", "updated_at",
-    "external_id", "other_charges",
+    "external_id", "other_charges", "refunded",
+    "attributes", "customer_email_key", "customer_phone_key",
 )  # fmt: skip
 
 OrderId = partial(Text, "The order.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a01")
@@ -61,9 +64,7 @@ BusinessId = partial(Text, "The business.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a0
 PageId = partial(Text, "The page.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a07")
 Currency = partial(Text, "The ISO 4217 code of the currency.", "USD", schema={"pattern": "^[A-Z]{3}$"})
 Count = partial(Integer, min_value=0)
-ExternalId = partial(
-    Text, "The shop's own id. Of connected stores alone.", required=False, max_length=EXTERNAL_ID
-)
+ExternalId = partial(Text, "The shop's own id; of its stores.", required=False, max_length=EXTERNAL_ID)
 
 
 class Amount(Number):
@@ -150,6 +151,11 @@ class CustomerSerializer(serializers.Serializer):
     name = Text("The name; null once the customer is erased.", "Kim Lee", allow_null=True)
     email = Text("The e-mail address, if one was given.", "kim@example.com", allow_null=True)
     phone = Text("The phone number, if one was given.", "+1 555 0100", allow_null=True)
+    key = Text(
+        "The same for one person at this installation, as `shopper.key` of hooks; null once the customer is erased.",
+        "shp_0b32d1c7a4074cc39d6f0d2f4c1f8a30",
+        allow_null=True,
+    )
 
 
 class OrderSerializer(serializers.Serializer):
@@ -164,6 +170,7 @@ class OrderSerializer(serializers.Serializer):
         "The total that the customer pays: subtotal - discount + deliveryFee, and + otherCharges where there are any.",
         28.5,
     )
+    refunded = Amount("What the store has given back of it so far, in major units.", 0)
     currency = Currency()
     deliveryMethod = Choice(enums.DeliveryMethod.choices, "How the goods get there.", "DELIVERY")
     address = Text(
@@ -183,6 +190,11 @@ class OrderSerializer(serializers.Serializer):
     )
     createdAt = Moment("When it was placed.")
     updatedAt = Moment("When it last changed.")
+    attributes = Object(
+        "What your app has put into the cart or the order.",
+        {"slot": "Friday, 9 to 11"},
+        child=Text(schema={"maxLength": LONGEST}, allow_blank=True),
+    )
     externalId = ExternalId("o-1001")
     otherCharges = Number(
         "Surcharges and fees of the shop, in major units; may be negative. Of connected stores alone.",
@@ -191,17 +203,17 @@ class OrderSerializer(serializers.Serializer):
     )
 
 
-def order_payload(order: OrderRecord) -> dict[str, Any]:
-    return _order(order, order.lines, order.payment)
+def order_payload(order: OrderRecord, own: OwnPart = NO_PART) -> dict[str, Any]:
+    return _order(order, order.lines, order.payment, own)
 
 
-def order_row_payload(row: Any, lines: Iterable[Row]) -> dict[str, Any]:
+def order_row_payload(row: Any, lines: Iterable[Row], own: OwnPart) -> dict[str, Any]:
     """The same of a row that begins with `ORDER_COLUMNS`, with what `queries.lines_of` found for it."""
     payment = _PaymentRow(*row[: len(_PaymentRow._fields)])
-    return _order(row, lines, payment if payment.status else None)
+    return _order(row, lines, payment if payment.status else None, own)
 
 
-def _order(order: Row, lines: Iterable[Row], payment: Row | None) -> dict[str, Any]:
+def _order(order: Row, lines: Iterable[Row], payment: Row | None, own: OwnPart) -> dict[str, Any]:
     currency = order.currency
     # Every order that is placed here has a name (`services.customer_erasure`); one of a shop may have none.
     is_erased = not order.customer_name
@@ -214,6 +226,7 @@ def _order(order: Row, lines: Iterable[Row], payment: Row | None) -> dict[str, A
         "discount": to_major(order.discount, currency),
         "deliveryFee": to_major(order.delivery_fee, currency),
         "amount": to_major(order.amount, currency),
+        "refunded": to_major(order.refunded, currency),
         "currency": currency,
         "deliveryMethod": str(order.delivery_method),
         "address": order.address or None if is_erased else order.address,
@@ -223,24 +236,15 @@ def _order(order: Row, lines: Iterable[Row], payment: Row | None) -> dict[str, A
             "name": order.customer_name or None,
             "email": order.customer_email or None,
             "phone": order.customer_phone or None,
+            "key": own.customer_key,
         },
         "note": order.note or None if is_erased else order.note,
         "isGuest": order.is_guest,
         "validation": str(order.validation),
         "createdAt": _time(order.created_at),
         "updatedAt": _time(order.updated_at),
+        "attributes": dict(own.attributes),
         **of_shop(order, otherCharges=to_major(order.other_charges, currency)),
-    }
-
-
-def without_customer(order: dict[str, Any]) -> dict[str, Any]:
-    """An order as it was answered once, blanked like one whose customer is erased."""
-    payment = order.get("payment")
-    return order | {
-        "customer": dict.fromkeys(order.get("customer") or {}),
-        "address": None,
-        "note": None,
-        "payment": payment and payment | {"paymentUrl": None, "qrCode": None},
     }
 
 

@@ -13,6 +13,10 @@ order_created = Signal()
 order_status_changed = Signal()
 """An order's status changed. Arguments: `order` (an `OrderRecord`), `previous` (the status before), `now`."""
 
+order_refunded = Signal()
+"""Some of an order's money was given back. Arguments: `order` (an `OrderRecord`, with all that was refunded so far), `amount` (minor units, of
+this refund), `reason` (the merchant's words, or empty), `now`."""
+
 payment_completed = Signal()
 """An app's payment was completed. Arguments: `payment` (a `PaymentRecord`), `now`."""
 

@@ -9,9 +9,10 @@ from common.db.fields import decrypt
 from common.db.leases import alone
 from common.db.rows import for_each
 from stores import customers
+from stores.buyers import shoppers
 from stores.connected import framing, mirror, quotes
 from stores.connected import payments as shop_payments
-from stores.models import Order, StoreTotals
+from stores.models import Order
 from stores.services import carts, customer_erasure, merchant_mails, order_mails, payments, totals
 from stores.services.catalogue import pictures
 
@@ -24,13 +25,14 @@ def expire_payments() -> None:
 
 @shared_task
 def recount_totals() -> None:
-    rows = StoreTotals.objects.select_related("business").order_by("pk").iterator()
-    for_each(rows, lambda store: totals.recount(business=store.business), task="recount_totals")
+    for_each(totals.drifted(), lambda row: totals.recount(business=row.business), task="recount_totals")
 
 
 @shared_task
 def remove_old_carts() -> None:
+    """And what makes people known who haven't ordered for long."""
     carts.remove_old_carts()
+    shoppers.remove_old()
 
 
 @shared_task

@@ -41,8 +41,11 @@ class EventType:
 WEBHOOK_TEST = "webhook.test"
 DATA_ERASURE = "business.data_erasure"
 CUSTOMER_ERASURE = "customer.data_erasure"
+INSTALLATION_UPDATED = "installation.updated"
 # These are sent whatever is switched off, paused, disabled, suspended or uninstalled.
 ERASURES = (DATA_ERASURE, CUSTOMER_ERASURE)
+# A pause doesn't hold these. That the store has paused the app is itself something that it learns by one.
+THROUGH_A_PAUSE = (*ERASURES, INSTALLATION_UPDATED)
 
 EVENTS: dict[str, EventType] = {
     event.name: event
@@ -62,6 +65,12 @@ EVENTS: dict[str, EventType] = {
             "An order was cancelled. Sent in addition to order.status_changed.",
             payloads.OrderMoved,
             {"status": "CANCELLED"},
+        ),
+        EventType(
+            "order.refunded",
+            "Orders",
+            "The store recorded that it gave back some of an order's money, or all of it.",
+            payloads.OrderRefunded,
         ),
         EventType(
             "payment.completed", "Payments", "A payment made through an app succeeded.", payloads.PaymentEnded
@@ -103,6 +112,13 @@ EVENTS: dict[str, EventType] = {
         ),
         EventType("review.created", "Reviews", "A customer reviewed a product.", ReviewSerializer),
         EventType("review.deleted", "Reviews", "A review was removed.", payloads.ReviewDeleted),
+        EventType(
+            INSTALLATION_UPDATED,
+            "Installation",
+            "The merchant changed your app's settings, permissions or switches in the store, or paused or resumed it. Sent to that "
+            "installation alone, also while it is paused.",
+            payloads.InstallationUpdated,
+        ),
         EventType(
             DATA_ERASURE,
             "Lifecycle",

@@ -142,7 +142,7 @@ def may_receive(webhook: Webhook, event_type: str) -> bool:
         return may_receive_erasure(webhook)
     if event_type == catalogue.CUSTOMER_ERASURE:
         return bool(destination(webhook))
-    if webhook.installation.paused_at is not None:
+    if webhook.installation.paused_at is not None and event_type not in catalogue.THROUGH_A_PAUSE:
         return False
     return webhook.is_active and may_learn_of(webhook.installation, event_type)
 
@@ -166,14 +166,14 @@ def resend_refusal(delivery: Delivery, now: datetime) -> str:
         return _erasure_refusal(delivery, now)
     if delivery.event.type == catalogue.CUSTOMER_ERASURE:
         return "" if delivery.status in WAITING else CUSTOMER_ERASED
-    return sending_refusal(delivery.webhook)
+    return sending_refusal(delivery.webhook, delivery.event.type)
 
 
-def sending_refusal(webhook: Webhook) -> str:
-    """Why nothing but an erasure can be sent to this webhook now; empty if it can."""
+def sending_refusal(webhook: Webhook, event_type: str = "") -> str:
+    """Why nothing but an erasure can be sent to this webhook now, or nothing of a type; empty if it can."""
     if webhook.installation.app.suspended_at is not None:
         return SUSPENDED
-    if webhook.installation.paused_at is not None:
+    if webhook.installation.paused_at is not None and event_type not in catalogue.THROUGH_A_PAUSE:
         return PAUSED
     if webhook.deleted_at is not None or not webhook.is_active:
         return Coded("The webhook is not active. Switch it on first.", code="webhook_inactive")

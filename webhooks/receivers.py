@@ -49,6 +49,12 @@ def on_order_status_changed(order: OrderRecord, previous: str, now: datetime, **
         publish(business_id=order.business_id, event_type=special, data=data, now=now)
 
 
+@receiver(store_signals.order_refunded)
+def on_order_refunded(order: OrderRecord, amount: int, reason: str, now: datetime, **_: Any) -> None:
+    data = payloads.order_refunded(order, amount=amount, reason=reason, now=now)
+    publish(business_id=order.business_id, event_type="order.refunded", data=data, now=now)
+
+
 @receiver(store_signals.payment_completed)
 def on_payment_completed(payment: PaymentRecord, now: datetime, **_: Any) -> None:
     _publish_payment("payment.completed", payment, now)

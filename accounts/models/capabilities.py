@@ -3,7 +3,7 @@
 Navigation, access, templates and the API ask `Business.capabilities`; nothing else asks what kind of store one is.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 
@@ -41,3 +41,18 @@ class Capabilities:
 NAMES: Final = frozenset(each.name for each in fields(Capabilities))
 OWN_STORE: Final = Capabilities(**dict.fromkeys(NAMES, True))
 CONNECTED_STORE: Final = Capabilities(**dict.fromkeys(NAMES, False))
+# A day for one app, with its orders, products and pages (contract, section 21).
+COPY_OF_STORE: Final = replace(
+    OWN_STORE,
+    overview=False,
+    reviews=False,
+    customers=False,
+    staff=False,
+    settings=False,
+    businesses=False,
+    scripts=False,
+    buyers_mails=False,
+    merchants_news=False,
+    open_orders_wait=False,
+    samples=False,
+)

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.timezone import now
 
 from accounts.enums import Role, StoreRole
-from accounts.models.capabilities import CONNECTED_STORE, OWN_STORE, Capabilities
+from accounts.models.capabilities import CONNECTED_STORE, COPY_OF_STORE, OWN_STORE, Capabilities
 from accounts.validators import validate_currency, validate_locale, validate_timezone
 from common import lengths
 from common.contacts import kept_email_key
@@ -210,6 +210,7 @@ class Business(models.Model):
     """
 
     store_role: str
+    copy_of_id: UUID | None
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="businesses")
@@ -227,11 +228,22 @@ class Business(models.Model):
         editable=False,
         help_text="A store of a `ShopSystem`: its rows are pushed by the shop (`ConnectedStore`).",
     )
+    copy_of = models.ForeignKey(
+        "self",
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        editable=False,
+        db_index=False,
+        db_constraint=False,
+        related_name="copies",
+        help_text="Of a throwaway store: the store that it is a copy of, on which an app is tried (`installations.Trial`).",
+    )
     expires_at = models.DateTimeField(
         null=True,
         blank=True,
         editable=False,
-        help_text="Of a throwaway store for one check or test of an app (`conformance`, `teststores`). It is in no list, and deleted afterwards.",
+        help_text="Of a throwaway store for one check, test or trial of an app (`conformance`, `teststores`). It is in no list, and deleted afterwards.",
     )
     created_at = models.DateTimeField(default=now, editable=False)
 
@@ -253,6 +265,9 @@ class Business(models.Model):
                 condition=models.Q(expires_at__isnull=False),
             ),
             models.Index(fields=["id"], name="business_sandbox", condition=models.Q(is_sandbox=True)),
+            models.Index(
+                fields=["copy_of"], name="business_copies", condition=models.Q(copy_of__isnull=False)
+            ),
         ]
 
     def __str__(self) -> str:
@@ -260,6 +275,8 @@ class Business(models.Model):
 
     @property
     def capabilities(self) -> Capabilities:
+        if self.copy_of_id is not None:
+            return COPY_OF_STORE
         return CONNECTED_STORE if self.is_connected else OWN_STORE
 
     @property

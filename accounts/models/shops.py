@@ -2,8 +2,8 @@
 section 17), and who their people are. Written by `accounts.services.shops`, `accounts.sign_in.tickets` and `stores.connected`.
 """
 
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import timedelta
+from typing import Any, Final
 
 from django.db import models
 from django.db.models import Q
@@ -56,7 +56,7 @@ class ShopSystem(models.Model):
 
 
 class ShopKeyQuerySet(models.QuerySet["ShopKey"]):
-    def usable(self, moment: datetime) -> "ShopKeyQuerySet":
+    def usable(self, moment: Any) -> "ShopKeyQuerySet":
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=moment), system__ended_at=None)
 
 

@@ -179,6 +179,31 @@ def open_throwaway_store(
     )
 
 
+COPY: Final = " (copy)"
+COPY_SLUG: Final = 17  # of 31 letters: 84 random bits
+
+
+def open_copy(*, store: Business, expires_at: datetime, now: datetime | None = None) -> Business:
+    """An empty throwaway store that looks like this one, under a slug that can't be guessed. It has no address of the store's."""
+    business = Business(
+        owner=_owner(),
+        name=store.name[: 120 - len(COPY)] + COPY,
+        slug=get_random_string(COPY_SLUG, SLUG_ALPHABET),
+        type=store.type,
+        currency=store.currency,
+        locale=store.locale,
+        timezone=store.timezone,
+        is_sandbox=True,
+        copy_of=store,
+        expires_at=expires_at,
+        created_at=now or clock.now(),
+    )
+    with transaction.atomic():
+        business.save(force_insert=True)
+        business_created.send(sender=Business, business=business, with_samples=False, now=business.created_at)
+    return business
+
+
 def _owner() -> User:
     """Two first checks at once may both try to create it: the address is unique."""
     owner, created = User.objects.get_or_create(

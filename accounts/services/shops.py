@@ -7,9 +7,11 @@ from typing import Final
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import CharField, DateTimeField
 from django.utils import timezone
 
 from accounts.models import ShopKey, ShopSystem
+from common.db.compiled import Compiled, Param
 from common.errors import Conflict, ErrorDetail, Invalid, Unauthenticated
 from common.http.url_policy import InvalidUrl, check_destination_url
 from common.secrets import digest, last_four, new_shop_key, new_webhook_secret
@@ -18,6 +20,15 @@ OVERLAP: Final = timedelta(hours=24)  # for which the key before still works
 USED_EVERY: Final = timedelta(minutes=1)
 MAX_NAME: Final = 100
 MAY_CONNECT: Final = "accounts.connect_shops"
+# For each request of a shop.
+_OF_DIGEST: Final = Compiled(
+    lambda: (
+        ShopKey.objects.usable(Param("now", DateTimeField()))
+        .select_related("system")
+        .filter(digest=Param("digest", CharField()))
+    ),
+    prepared_as="shop_keys",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +50,11 @@ def connect(
 ) -> Connected:
     """A new connection. Raises `Invalid` naming each bad field, and `Conflict` for a name that is taken."""
     now, name = now or timezone.now(), name.strip()
-    _check(name, commands_url, sign_in_url)
+    problems: list[ErrorDetail] = []
+    if not 1 <= len(name) <= MAX_NAME or has_controls(name):
+        message = f"Enter a name of 1 to {MAX_NAME} characters, without control characters."
+        problems.append({"field": "name", "message": message})
+    _check(problems, commands_url, sign_in_url)
     secret = new_webhook_secret(test=False)
     try:
         with transaction.atomic():
@@ -56,11 +71,17 @@ def connect(
         raise Conflict(f"A shop system named {name} is connected already. Choose another name.") from None
 
 
-def _check(name: str, commands_url: str, sign_in_url: str) -> None:
-    problems: list[ErrorDetail] = []
-    if not 1 <= len(name) <= MAX_NAME or has_controls(name):
-        message = f"Enter a name of 1 to {MAX_NAME} characters, without control characters."
-        problems.append({"field": "name", "message": message})
+@transaction.atomic
+def change_urls(*, system: ShopSystem, commands_url: str, sign_in_url: str) -> None:
+    """What is sent from now on goes there. Raises `Invalid` naming each bad field, and `Conflict` if the connection has ended."""
+    _check([], commands_url, sign_in_url)
+    _lock(system)
+    system.commands_url, system.sign_in_url = commands_url, sign_in_url
+    system.save(update_fields=["commands_url", "sign_in_url"])
+
+
+def _check(problems: list[ErrorDetail], commands_url: str, sign_in_url: str) -> None:
+    """Raises `Invalid` for these problems and those of the URLs."""
     for field, url in (("commands", commands_url), ("sign-in", sign_in_url)):
         try:
             if url:
@@ -132,7 +153,7 @@ def keys_of(system: ShopSystem, now: datetime) -> list[ShopKey]:
 
 def key_of(text: str, now: datetime) -> ShopKey:
     """The key with its connection. Raises `Unauthenticated` for an unknown or ended one."""
-    key = ShopKey.objects.usable(now).select_related("system").filter(digest=digest(text)).first()
+    key = _OF_DIGEST.first(now=now, digest=digest(text))
     if key is None:
         raise Unauthenticated("The key is unknown or has ended.", code="invalid_key")
     if key.last_used_at is None or key.last_used_at <= now - USED_EVERY:

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from typing import IO, Any, Final
 
 import orjson
@@ -26,6 +27,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from appapi.models import Export, ExportResource, ExportStatus
+from appapi.serializers import own_parts
 from common.db.leases import held, take_first
 from common.db.rows import for_each, get_or_not_found
 from common.db.transactions import read_one_moment
@@ -200,8 +202,10 @@ def _records(export: Export) -> Iterator[dict[str, Any]]:
     """The records of the list, newest first."""
     business = export.installation.business
     if export.resource == ExportResource.ORDERS:
-        for order in queries.orders(business).rows.iterator(chunk_size=CHUNK):
-            yield order_payload(OrderRecord.of(order))
+        rows = queries.orders(business).rows.iterator(chunk_size=CHUNK)
+        while orders := list(islice(rows, CHUNK)):
+            for order, own in zip(orders, own_parts(export.installation, orders), strict=True):
+                yield order_payload(OrderRecord.of(order), own)
         return
     products = queries.listed_products(business).rows.values_list(*PRODUCT_COLUMNS, named=True)
     for product in products.iterator(chunk_size=CHUNK):

@@ -9,7 +9,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from appapi.pages import rows_of
-from appapi.serializers import OrderBody, OrderFilters, PaymentBody, StatusBody
+from appapi.serializers import (
+    AttributesBody,
+    OrderBody,
+    OrderFilters,
+    PaymentBody,
+    StatusBody,
+    order_answer,
+    own_parts,
+)
 from appapi.services.idempotency import earlier_answer
 from appapi.views.base import AppApiView
 from common.errors import NotInBody
@@ -21,10 +29,10 @@ from extensions.shops import writing
 from installations.limits import ORDERS_A_PAGE
 from installations.models import Installation
 from stores import enums, queries, serializers
+from stores.buyers.writing import change_attributes
 from stores.connected.payments import Settled, settle
 from stores.hookpoints import ask_payment_methods
 from stores.models import Order
-from stores.records import OrderRecord
 from stores.services.history import Actor
 from stores.services.payments import settle_payment
 from stores.services.pricing import OrderLine, OrderRequest
@@ -40,6 +48,14 @@ class WritingView(AppApiView):
     def key(self) -> str:
         """The call's `Idempotency-Key`, or nothing."""
         return self.claim.key if self.claim else ""
+
+    def answer(self, order: Order, status: int = 200) -> Response:
+        return Response(order_answer(self.installation, order), status=status)
+
+    def keep_answer(self, order: Order, status: int = 200) -> None:
+        """For a repeated call, in the transaction of the change."""
+        if self.claim:
+            self.keep(self.answer(order, status))
 
 
 class OrderView(WritingView):
@@ -72,7 +88,11 @@ class OrderList(WritingView):
         )
         rows, total = rows_of(listing, page, serializers.ORDER_COLUMNS)
         lines = queries.lines_of([row.id for row in rows])
-        data = [serializers.order_row_payload(row, lines[row.id]) for row in rows]
+        own = own_parts(self.installation, rows)
+        data = [
+            serializers.order_row_payload(row, lines[row.id], part)
+            for row, part in zip(rows, own, strict=True)
+        ]
         return Response(page_body(data, total=total, request=page))
 
     @extend_schema(
@@ -100,11 +120,12 @@ class OrderList(WritingView):
         placed = writing.place(
             installation=self.installation,
             request=order_request(body),
+            attributes=body["attributes"],
             by=_actor(self.installation),
             key=self.key,
-            on_saved=lambda order: self.keep(_answer(order, 201)),
+            on_saved=lambda order: self.keep_answer(order, 201),
         )
-        return _answer(placed, 201)
+        return self.answer(placed, 201)
 
 
 class OrderDetail(OrderView):
@@ -113,7 +134,7 @@ class OrderDetail(OrderView):
     @extend_schema("getOrder", responses=serializers.OrderSerializer)
     def get(self, request: Request, order_id: str) -> Response:
         """Get an order."""
-        return _answer(queries.order_by_id(self.business, order_id))
+        return self.answer(queries.order_by_id(self.business, order_id))
 
 
 @may_wait_for_strangers
@@ -145,9 +166,9 @@ class OrderStatusView(OrderView):
             status=status,
             by=_actor(self.installation),
             key=self.key,
-            on_saved=lambda order: self.keep(_answer(order)),
+            on_saved=self.keep_answer,
         )
-        return _answer(changed)
+        return self.answer(changed)
 
 
 class OrderPayment(OrderView):
@@ -174,11 +195,38 @@ class OrderPayment(OrderView):
         if not self.business.capabilities.checkout:
             settled = settle(business=self.business, order_id=parse_id(order_id), **result)
             if settled:
-                return _settled(settled)
+                return self._settled(settled)
         payment = settle_payment(
             order=queries.order_by_id(self.business, order_id), by=_actor(self.installation), **result
         )
-        return _answer(payment.order)
+        return self.answer(payment.order)
+
+    def _settled(self, settled: Settled) -> Response:
+        """The order, if its row is there."""
+        if settled.order:
+            return self.answer(settled.order)
+        payment = settled.payment
+        return Response({"orderId": str(payment.order_id), "payment": serializers.payment_payload(payment)})
+
+
+class OrderAttributes(OrderView):
+    required_scope = "write_orders"
+
+    @extend_schema("changeOrderAttributes", request=AttributesBody, responses=serializers.OrderSerializer)
+    def patch(self, request: Request, order_id: str) -> Response:
+        """Change your app's attributes of an order.
+
+        They are merged with those that it has; null removes one. Other apps don't see them, and no event follows. A connected store's shop
+        isn't notified.
+        """
+        changes = self.read(AttributesBody)["attributes"]
+        changed = change_attributes(
+            order=queries.order_by_id(self.business, order_id),
+            owner=str(self.installation.app_id),
+            changes=changes,
+            on_saved=self.keep_answer,
+        )
+        return self.answer(changed)
 
 
 @may_wait_for_strangers
@@ -218,15 +266,3 @@ def _product_id(text: str) -> UUID:
     if product_id is None:
         raise NotInBody(f"Product {text} not found")
     return product_id
-
-
-def _settled(settled: Settled) -> Response:
-    """The order, if its row is there."""
-    if settled.order:
-        return _answer(settled.order)
-    payment = settled.payment
-    return Response({"orderId": str(payment.order_id), "payment": serializers.payment_payload(payment)})
-
-
-def _answer(order: Order, status: int = 200) -> Response:
-    return Response(serializers.order_payload(OrderRecord.of(order)), status=status)

@@ -1,11 +1,14 @@
 """Whether the database has every migration of this release."""
 
+import logging
 import threading
 from typing import Final
 
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
+
+log = logging.getLogger(__name__)
 
 _complete: Final = threading.Event()
 
@@ -25,10 +28,11 @@ def is_complete() -> bool:
 
 
 def require_migrations() -> None:
-    """Raise `CommandError` if some are missing. A database that can't be reached is no reason: it may come back."""
+    """Raise `CommandError` if some are missing. A database that can't be reached is no reason: it may come back. The log has why."""
     try:
         lacking = unapplied()
-    except (OperationalError, InterfaceError):
+    except (OperationalError, InterfaceError) as error:
+        log.error("The database can't be reached: %s", " ".join(str(error).split()))
         return
     finally:
         connection.close()

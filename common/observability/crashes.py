@@ -1,4 +1,4 @@
-"""Crash mails to `ADMINS`, by Django's own handler.
+"""What is written of a crash: in mails to `ADMINS`, by Django's own handler, and in the log while the database is away.
 
 Mail leaves the platform, so it contains only each error's type and stack: no error messages, URLs, headers, cookies,
 bodies, variables or settings. The log has the messages.
@@ -6,6 +6,7 @@ bodies, variables or settings. The log has the messages.
 
 import logging
 from copy import copy
+from http import HTTPStatus
 from time import monotonic
 from traceback import StackSummary, walk_tb
 from typing import Final
@@ -16,7 +17,9 @@ from django.views.debug import ExceptionReporter
 
 from common.db.outages import is_outage
 
+UNAVAILABLE: Final = HTTPStatus.SERVICE_UNAVAILABLE
 SAME_AFTER: Final = 600.0  # seconds until a process mails the same crash again
+TRACED_AGAIN: Final = 60.0  # seconds until it logs the stack of the same outage again
 
 
 class CrashFilter(logging.Filter):
@@ -34,6 +37,30 @@ class CrashFilter(logging.Filter):
         if now - self._mailed.get(title, -SAME_AFTER) < SAME_AFTER:
             return False
         self._mailed[title] = now
+        return True
+
+
+class OutageFilter(logging.Filter):
+    """Keeps an outage of the database from filling the log, since each request that fails of it writes a stack of 7 kB.
+
+    A line for each stays. Of Django's own for the same response there is none, and the stack comes once in `TRACED_AGAIN`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._traced: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == "django.request" and getattr(record, "status_code", None) == UNAVAILABLE:
+            return False
+        error = _error_of(record)
+        if error is None or not is_outage(error):
+            return True
+        now, title = monotonic(), _title(error)
+        if now - self._traced.get(title, -TRACED_AGAIN) < TRACED_AGAIN:
+            record.exc_info = record.exc_text = None
+        else:
+            self._traced[title] = now
         return True
 
 

@@ -1,9 +1,9 @@
 """Components for pages: `{% load ui %}`. docs/frontend.md describes them, and `/_styleguide/` shows them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import UUID
 from zlib import crc32
@@ -18,13 +18,23 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from common.languages import whole
-from common.secrets import standard_webhooks_secret
 from common.times import duration, iso, lately, since_day, to_the_day, to_the_minute
 from common.web.pagination import PageRequest
 
 register = template.Library()
 
 SPRITE = "vendor/lucide-1.62.0/sprite.svg"
+ICONS_OF_PICTURE: Final = {
+    "basket": "shopping-cart",
+    "bell": "plug user users webhook",
+    "envelope": "file-text inbox",
+    "key": "link log-in shield-check",
+    "parcel": "blocks boxes",
+    "shelf": "flask-conical package store",
+    "till": "code receipt trending-up",
+}
+PICTURE_OF_ICON: Final = {icon: name for name, icons in ICONS_OF_PICTURE.items() for icon in icons.split()}
+"""The picture of an empty list, by the icon of what would be in it. Others, and what a search didn't find, have the lamp."""
 AREAS = ("portal", "merchant", "marketplace", "docs")
 HUES = 8  # .hue-0 … in data.css; none near violet, which means "sandbox"
 ICON_OF_KIND = {
@@ -38,7 +48,9 @@ ICON_OF_KIND = {
 NOTICE_ICON = ICON_OF_KIND | {"ok": "circle-check", "warn": "triangle-alert", "bad": "circle-alert"}
 SEVERAL = ("checkboxlines", "checkboxselectmultiple", "selectmultiple")
 THEIRS = '<div class="theirs"><p class="small soft">Saved now</p><div class="words" dir="auto">{}</div></div>'
-FILTER_FIELD = '<div class="{}"><label for="{}">{}</label>{}<div class="input">{}</div></div>'
+FILTER_FIELD = '<div class="field{}"><label for="{}"{}>{}</label><div class="input">{}</div></div>'
+TYPED: Final = {"text", "search", "email"}  # kinds of fields in which people type words
+ABOUT = '<details class="about-page"><summary aria-label="About this page">{}</summary><div class="said">{}</div></details>'
 KIND_OF_MESSAGE = {"success": "ok", "warning": "warn", "error": "bad"}
 
 
@@ -151,13 +163,11 @@ def secret_field(
     return {"label": label, "value": value, "ident": ident, "help_text": help_text, "test": test}
 
 
-register.filter("standard_webhooks", standard_webhooks_secret)
-
-
 @register.simple_block_tag
 def empty_state(content: str, title: str, text: str = "", icon_name: str = "inbox") -> SafeString:
-    """Shown in place of an empty list. `content` has the button that adds the first entry."""
-    context = {"title": title, "text": text, "icon_name": icon_name, "content": content}
+    """Shown in place of an empty list, with a picture. `content` has the button that adds the first entry."""
+    picture = PICTURE_OF_ICON.get(icon_name, "lamp")
+    context = {"title": title, "text": text, "picture": picture, "content": content}
     return render_to_string("components/empty_state.html", context)
 
 
@@ -210,13 +220,30 @@ def app_icon(name: str, slug: str, url: str | None = "", size: str = "") -> Safe
     return format_html('<span class="{}" aria-hidden="true">{}</span>', look, picture)
 
 
+@register.simple_tag
+@lru_cache(maxsize=512)
+def avatar(name: str) -> SafeString:
+    """A person's initials, in a tint that depends on the name. Screen readers skip it, so it needs the name beside it."""
+    words = name.split()
+    initials = "".join(each[0] for each in [*words[:1], *words[1:][-1:]]).upper() or "?"
+    tint = crc32(name.encode()) % HUES
+    return format_html('<span class="avatar hue-{}" aria-hidden="true">{}</span>', tint, initials)
+
+
 @register.simple_block_tag
 def timeline_item(
-    content: str, kind: str, title: str, when: datetime | None = None, icon_name: str = ""
+    content: str,
+    kind: str,
+    title: str,
+    when: datetime | None = None,
+    icon_name: str = "",
+    *,
+    by: str = "",
+    at: str = "",
 ) -> SafeString:
-    """An entry of `<ol class="timeline">`."""
+    """An entry of `<ol class="timeline">`, with the initials of whom it is `by`. `at` are other words for the time."""
     context = {
-        "kind": kind, "title": title, "when": when, "content": content,
+        "kind": kind, "title": title, "when": when, "content": content, "by": by, "at": at,
         "icon_name": icon_name or ICON_OF_KIND[kind],
     }  # fmt: skip
     return render_to_string("components/timeline_item.html", context)
@@ -267,19 +294,40 @@ def help_and_errors(field: BoundField) -> SafeString:
     return SafeString("".join(parts))
 
 
-@register.simple_tag
-def filter_field(field: BoundField, css: str = "") -> SafeString:
-    """A field of a `filter-bar`."""
-    look, about = f"field {css}".rstrip(), help_and_errors(field)
-    return format_html(FILTER_FIELD, look, field.id_for_label, field.label, about, field)
+@register.simple_block_tag
+def filter_bar(
+    content: str,
+    fields: Iterable[BoundField],
+    label: str,
+    *,
+    search: BoundField | None = None,
+    clear: str = "",
+    more: bool = False,
+) -> SafeString:
+    """The filters of a list, which apply as soon as one changes. `content` has those of which there is more to say (`more`: one of
+    them has a value). `clear` is the list without any.
+    """
+    shown = [*([search] if search else []), *fields]
+    count = sum(bool(each.value()) for each in shown) + more
+    context = {"content": content, "fields": shown, "label": label, "clear": clear, "count": count}
+    return render_to_string("components/filter_bar.html", context)
 
 
 @register.simple_tag
-def plain_filter_field(field: BoundField, css: str = "") -> SafeString:
-    """The same without help and errors, for a bar whose errors are in the summary above."""
-    return format_html(
-        FILTER_FIELD, f"field {css}".rstrip(), field.id_for_label, field.label, "", field.as_widget()
-    )
+def filter_field(field: BoundField) -> SafeString:
+    """A field of a `filter_bar`. Where people type, the label is inside. Errors are in the summary above the list."""
+    if field.widget_type in TYPED:
+        widget = field.as_widget(attrs={"placeholder": str(field.label)})
+        look, hidden = " grow", mark_safe(' class="visually-hidden"')
+    else:
+        widget, look, hidden = field.as_widget(), "", SafeString("")
+    return format_html(FILTER_FIELD, look, field.id_for_label, hidden, field.label, widget)
+
+
+@register.simple_block_tag
+def about(content: str) -> SafeString:
+    """What a page is about, behind a sign beside its name."""
+    return format_html(ABOUT, icon("info"), content)
 
 
 @register.filter
@@ -322,9 +370,8 @@ def clock(value: datetime) -> str:
 
 @register.filter
 def row_moment(value: datetime) -> str:
-    """`<time datetime="…">20 Nov, 15:31:08</time>`, for the rows of lists that name the zone above."""
-    local = timezone.localtime(value)
-    return time_element(value, f"{local.day} {local:%b, %H:%M:%S}")
+    """`<time datetime="…">15:31:08</time>`, for the rows of lists that name the day and the zone above."""
+    return time_element(value, clock(value))
 
 
 @register.filter

@@ -18,6 +18,11 @@ WEEK: Final = 7  # that many points have a name each
 STEPS: Final = (10, 12, 16, 20, 30, 40, 50, 60, 80)
 PATTERNS: Final = ("", "hatch", "dots")  # of the first, second and third series, for those who see no colors
 STRIP: Final = 24  # the height of a strip, in its own units
+OUTLIER: Final = 5  # times the highest of all others: a point above that ends at the edge of the plot
+OTHERS: Final = 3  # points that an outlier needs beside it
+LONE: Final = 100  # points, of which one may be an outlier, so that the scale ends near the 99th percentile
+HIGH: Final = 95  # per cent: rates that are all this high are drawn from here to 100
+ABOVE: Final = "Above the scale"
 
 Number = int | float
 
@@ -48,8 +53,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One figure of each point; None where nothing is known. `css` is its color in `css/charts.css`: `first`, `second`,
-    `third`, `ok`, `warn` or `bad`.
+    """One figure of each point; None where nothing is known. `css` is its color in `css/charts.css`: `first` (of what went well,
+    and of all volume), `second`, `third`, `warn` or `bad`.
 
     `total` is shown beside the name; by default it is the sum, and of a line nothing.
     """
@@ -92,6 +97,7 @@ class PlacedPoint:
     bars: tuple[Bar, ...]
     x: str
     middle: str
+    is_above: bool  # it has a figure beyond the scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,19 +167,20 @@ def chart(
     is_stacked: bool = False,
     is_over: bool = False,
     write: Callable[[Number], str] = "{:,}".format,
+    scale: "Scale | None" = None,
 ) -> Chart:
     """`ident` is unique on its page. Bars are side by side, or on top of one another with `is_stacked`; lines lie above them.
-    `write` says a figure, in the scale and the table too. It `is_over` if its last point isn't today or this hour. `empty` is shown where all figures are zero or None.
+    `write` says a figure, and the lines of the grid too, unless there is a `scale`. It `is_over` if its last point isn't today
+    or this hour. `empty` is shown instead where all figures are zero or None.
     """
-    drawing = _Drawing(points, series, tuple(marks), is_stacked, is_over, write)
-    top = drawing.top
+    drawing = _Drawing(points, series, tuple(marks), is_stacked, is_over, write, scale or Scale())
     return Chart(
         ident=ident,
         title=title,
         keys=tuple(drawing.keys()),
         points=tuple(drawing.placed(number) for number in range(len(points))),
         ticks=tuple(drawing.ticks()),
-        scale=(write(top), write(top // 2), write(0)),
+        scale=drawing.grid(),
         step=_percent(drawing.step),
         empty="" if any(value for each in series for value in each.values) else empty,
         link=link,
@@ -194,6 +201,45 @@ def nice_top(highest: Number) -> int:
         unit *= 10
 
 
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How the grid's lines are written, for figures that need other words there: `write` gets a line and the top one. The top is a
+    round number of `unit`s, so that half of it needs no fractions. A scale of rates is one of per cent.
+    """
+
+    write: Callable[[Number, Number], str] | None = None
+    unit: int = 1
+    is_rate: bool = False
+
+    def ends(self, values: Iterable[Number], heights: Iterable[Number]) -> tuple[int, int]:
+        """Where it begins and ends, for all figures, and the highest of each point."""
+        if self.is_rate:
+            return (HIGH if min(values, default=0) >= HIGH else 0), 100
+        return 0, nice_top(_highest(heights) / self.unit) * self.unit
+
+
+def _highest(heights: Iterable[Number]) -> Number:
+    """That of all points, but for outliers that would press all others onto the ground."""
+    known = sorted(filter(None, heights))
+    others = known[: len(known) - -(-len(known) // LONE)]
+    if len(others) >= OTHERS and known[-1] > OUTLIER * others[-1]:
+        return others[-1]
+    return known[-1] if known else 0
+
+
+def line(values: Sequence[Number | None], *, width: int, height: int) -> str:
+    """The path of a small line without an axis, from the lowest figure to the highest. Points without one are passed over."""
+    known = [(number, value) for number, value in enumerate(values) if value is not None]
+    if len(known) < 2:
+        return ""
+    low, high = min(value for _, value in known), max(value for _, value in known)
+    step, share = (width - 2) / (len(values) - 1), (height - 2) / ((high - low) or 1)
+    places = [
+        f"{_shown(1 + number * step)},{_shown(height - 1 - (value - low) * share)}" for number, value in known
+    ]
+    return f"M{'L'.join(places)}"
+
+
 def strip(counts: Sequence[tuple[int, int, int]], *, step: int) -> list[Bar]:
     """The small chart of a list, `STRIP` high: of each hour or day what succeeded, and on top of it what is retried and what failed."""
     most = max((sum(row) for row in counts), default=0)
@@ -201,7 +247,7 @@ def strip(counts: Sequence[tuple[int, int, int]], *, step: int) -> list[Bar]:
         Bar(css, _shown(number * step), _shown(y), _shown(step - 2), _shown(height))
         for number, row in enumerate(counts)
         if any(row)
-        for css, (y, height) in zip(("ok", "warn", "bad"), _stack(row, most, STRIP), strict=True)
+        for css, (y, height) in zip(("first", "warn", "bad"), _stack(row, most, STRIP), strict=True)
         if height
     ]
 
@@ -214,6 +260,7 @@ class _Drawing:
     is_stacked: bool
     is_over: bool
     write: Callable[[Number], str]
+    scale: Scale
 
     @property
     def step(self) -> float:
@@ -229,11 +276,29 @@ class _Drawing:
         return [(place, each) for place, each in enumerate(self.series) if not each.is_line]
 
     @cached_property
-    def top(self) -> int:
-        highest = [value or 0 for each in self.series if each.is_line for value in each.values]
-        rows = zip(*(each.values for _, each in self.columns), strict=True)
-        of_row = sum if self.is_stacked else max
-        return nice_top(max([*highest, *(of_row(value or 0 for value in row) for row in rows)], default=0))
+    def heights(self) -> list[Number]:
+        """Of each point its highest line, bar or stack."""
+        rows = [[each.values[number] or 0 for each in self.series] for number in range(len(self.points))]
+        bars = {place for place, _ in self.columns} if self.is_stacked else set()
+        return [
+            max([sum(row[place] for place in bars), *(value for place, value in enumerate(row) if place not in bars)])
+            for row in rows
+        ]  # fmt: skip
+
+    @cached_property
+    def ends(self) -> tuple[int, int]:
+        known = (value for each in self.series for value in each.values if value is not None)
+        return self.scale.ends(known, self.heights)
+
+    def grid(self) -> tuple[str, str, str]:
+        """What its lines stand for, from the top."""
+        floor, top = self.ends
+        middle: Number = (floor + top) / 2
+        lines = top, int(middle) if middle == int(middle) else middle, floor
+        high, half, low = (
+            self.scale.write(each, top) if self.scale.write else self.write(each) for each in lines
+        )
+        return high, half, low
 
     def placed(self, number: int) -> PlacedPoint:
         point, left = self.points[number], number * self.step
@@ -242,14 +307,18 @@ class _Drawing:
         cells = ["–" if value is None else self.write(value) for value in values]
         named = zip(self.names, cells, values, strict=True)
         said = [f"{name} {cell}" for name, cell, value in named if value is not None]
+        is_above = self.heights[number] > self.ends[1]
         return PlacedPoint(
             point=point,
             cells=tuple(cells),
             notes=notes,
-            summary=". ".join([f"{point.name}: {', '.join(said) or 'nothing'}", *notes]),
+            summary=". ".join(
+                [f"{point.name}: {', '.join(said) or 'nothing'}", *([ABOVE] if is_above else ()), *notes]
+            ),
             bars=tuple(self._bars(number)),
             x=_percent(left),
             middle=_percent(left + self.step / 2),
+            is_above=is_above,
         )
 
     def _bars(self, number: int) -> Iterator[Bar]:
@@ -257,8 +326,10 @@ class _Drawing:
         values = [each.values[number] or 0 for _, each in self.columns]
         width = self.step * FILLED / (1 if self.is_stacked else len(values) or 1)
         left = (number + (1 - FILLED) / 2) * self.step
-        alone = ((100 - height, height) for value in values for height in [_height(value, self.top, 100)])
-        spans = _stack(values, self.top, 100) if self.is_stacked else alone
+        top = self.ends[1]
+        alone = ((100 - height, height) for value in values for height in [_height(value, top, 100)])
+        # A stack that ends beyond the scale keeps its shares.
+        spans = _stack(values, max(top, sum(values)), 100) if self.is_stacked else alone
         for column, ((place, each), (y, height)) in enumerate(zip(self.columns, spans, strict=True)):
             if height:
                 x = left if self.is_stacked else left + column * width
@@ -283,9 +354,13 @@ class _Drawing:
         for is_known, run in groupby(enumerate(series.values), lambda point: point[1] is not None):
             if is_known:
                 yield [
-                    f"{_shown((number + 0.5) * self.step)},{_shown(100 - 100 * (value or 0) / self.top)}"
+                    f"{_shown((number + 0.5) * self.step)},{_shown(self._y(value or 0))}"
                     for number, value in run
                 ]
+
+    def _y(self, value: Number) -> float:
+        floor, top = self.ends
+        return 100 - 100 * (min(value, top) - floor) / (top - floor)
 
     def ticks(self) -> Iterator[Tick]:
         """Some points by name, counted back from the last."""
@@ -316,7 +391,7 @@ def _stack(values: Sequence[Number], top: Number, height: float) -> Iterator[tup
 
 
 def _height(value: Number, top: Number, height: float) -> float:
-    return max(LEAST, height * value / top) if value else 0
+    return min(height, max(LEAST, height * value / top)) if value else 0
 
 
 def _inside(name: str) -> str:

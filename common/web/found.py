@@ -1,5 +1,6 @@
 """What a search over several kinds of things finds."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,3 +16,12 @@ class Found:
     detail: str
     url: str
     icon: str
+
+
+ACTION: Final = "Action"  # the kind of what leads to something that the person may do
+
+
+def actions(rows: Iterable[tuple[str, str, str]], detail: str) -> Iterator[Found]:
+    """Rows of title, address and icon."""
+    for title, url, icon in rows:
+        yield Found(ACTION, title, detail, url, icon)

@@ -1,7 +1,7 @@
 """One style sheet and one script for each layout, made from the parts that `static/css/sheets/` and `static/js/scripts/` list.
 
 `static/css/sheets/portal.css` names its parts by `@import`, and `{% static 'sheets/portal.css' %}` is one file with all of
-them, without comments and indentation, so that a page asks for one. It is made when it is first asked for, and again after a part has
+them, without comments, indentation and breaks of lines, so that a page asks for one. It is made when it is first asked for, and again after a part has
 changed.
 
 `static/js/scripts/store.js` lists scripts by `import`, and `{% static 'scripts/store.js' %}` has all of them and what they import. Each is
@@ -33,6 +33,8 @@ OF_DJANGO = re.compile(r'@import url\("\.\./\.\./(?P<file>admin/css/[^"]+)"\) la
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 COMMENT_LINE = re.compile(r"^\s*//.*\n", re.MULTILINE)
 INDENT = re.compile(r"^\s+", re.MULTILINE)
+BREAK = re.compile(r"(?<=[{};,])\n")
+PROPERTY = re.compile(r"(?<=[{};])([\w-]+): ")
 INNER_IMPORT = re.compile(r"@import url\('[^']+'\);")
 PICTURE = re.compile(r"url\(\.\./img/")
 
@@ -96,7 +98,8 @@ def _made(source: Path) -> Path:
 
 def _joined_sheets(parts: Sequence[Path]) -> str:
     text = "".join(IMPORT.sub("", part.read_text()) for part in parts)
-    return INDENT.sub("", COMMENT.sub("", OF_DJANGO.sub(_in_a_layer, text)))
+    text = BREAK.sub("", INDENT.sub("", COMMENT.sub("", OF_DJANGO.sub(_in_a_layer, text))))
+    return PROPERTY.sub(r"\1:", text)
 
 
 def _joined_scripts(parts: Sequence[Path]) -> str:

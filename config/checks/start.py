@@ -2,6 +2,7 @@
 supports. A missing or weak secret stops it earlier, in the settings.
 """
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -18,6 +19,7 @@ from common.http.sites import is_same_site
 from common.processes import redis_client
 from common.supported import Numbers, numbers, why_too_new, why_too_old
 from config.celery import app as celery_app
+from config.env.reading import Environment, misspelled
 
 
 @register(Tags.security)
@@ -26,6 +28,16 @@ def production_settings(app_configs: Sequence[Any] | None, **kwargs: Any) -> lis
     if settings.DEBUG:
         return []
     return [*_addresses(), *_servers(), *_security_txt()]
+
+
+@register(Tags.compatibility)
+def variables(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Names that are probably spelled wrong: such a setting has no effect, and no page or log says so."""
+    wrong = misspelled(os.environ, Environment.asked)
+    return [
+        Warning(f"No setting is named {name}.", hint=f"Is {meant} meant?", id="config.W017")
+        for name, meant in wrong.items()
+    ]
 
 
 def _addresses() -> Iterator[CheckMessage]:

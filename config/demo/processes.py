@@ -97,10 +97,11 @@ class SampleApp:
     It stops when its standard input closes, so it never outlives the demo, not even one that is killed.
     """
 
-    def __init__(self, *, port: int, state_file: Path) -> None:
+    def __init__(self, *, port: int, state_file: Path, shop: str = "") -> None:
         self.url = f"http://localhost:{port}"  # apart from the platform's cookies, which ignore ports
         self.state_file = state_file
         self._port = port
+        self._framed_by = f"{stores_origin()} {shop}".rstrip()
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, credentials: Credentials) -> None:
@@ -119,7 +120,7 @@ class SampleApp:
                 sys.executable, "-m", "examples.sample_app",
                 "--port", str(self._port),
                 "--platform", settings.BASE_URL,
-                "--stores", stores_origin(),
+                "--stores", self._framed_by,
                 "--state-file", str(self.state_file),
                 "--exit-with-stdin",
             ],

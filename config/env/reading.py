@@ -1,8 +1,11 @@
 """Reading one variable, or the file that it names: numbers, flags, choices."""
 
 import re
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import ClassVar
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -10,10 +13,14 @@ from environ.fileaware_mapping import FileAwareMapping
 
 WHOLE_NUMBER = re.compile(r"[0-9]{1,18}")
 LAST_PORT = 65_535
+SHORTEST_NAME, ALIKE = 8, 0.88  # shorter names are like those of other programs
+SERVERS = ("work", "schedule", "deliver")  # commands that run until they are stopped, beside the web server
 
 
 class Environment(FileAwareMapping):
-    """The variables of this process. `NAME_FILE` may hold the path of a file with the value of `NAME`."""
+    """The variables of this process. `NAME_FILE` may hold the path of a file with the value of `NAME`. `asked` has what was read so far."""
+
+    asked: ClassVar[set[str]] = set()
 
     def __getitem__(self, name: str) -> str:
         return self._text(name).replace(
@@ -21,6 +28,7 @@ class Environment(FileAwareMapping):
         )  # as `Env` reads it: a key may begin with what would name a variable
 
     def _text(self, name: str) -> str:
+        self.asked.add(name)
         path = self.env.get(f"{name}_FILE")
         if not path:
             return str(self.env[name])
@@ -42,6 +50,29 @@ class Env(environ.Env):
 
 env = Env()
 env.escape_proxy = True  # a value that begins with `$` is that, and no other variable's name
+
+
+def misspelled(names: Iterable[str], known: Collection[str]) -> dict[str, str]:
+    """Of these variables those that no setting has, but nearly: each with the name that is probably meant."""
+    long = [each for each in known if len(each) >= SHORTEST_NAME]
+    found = {}
+    for name in sorted(set(names)):
+        of_file = name.removesuffix("_FILE")
+        if (
+            name not in known
+            and of_file not in known
+            and (near := get_close_matches(of_file, long, 1, ALIKE))
+        ):
+            found[name] = near[0] + name[len(of_file) :]
+    return found
+
+
+def program(arguments: Sequence[str]) -> str:
+    """Of a process that was started so: "web", "work", "schedule", "deliver", or "manage" for all other commands."""
+    if "gunicorn" in Path(arguments[0]).parts[-2:]:
+        return "web"
+    command = arguments[1] if len(arguments) > 1 else ""
+    return {"serve": "web", "runserver": "web"}.get(command, command if command in SERVERS else "manage")
 
 
 def flag(name: str, *, default: bool = False) -> bool:

@@ -29,6 +29,7 @@ from config.observability import scheduler_seen
 from extensions.hooks.breaker import count_states
 from storeapi.health import SILENT_AFTER, silent_stores
 from streams.services.batches import progress
+from teststores.trials import MOST, trials_by_state
 from webhooks.insight.backlog import COUNTED, READ, RECENT, backlog, in_flight, recent_attempts
 from webhooks.services.audit import last_audit
 
@@ -196,6 +197,13 @@ def _connected_shops() -> Iterator[Metric]:
     )
 
 
+def _trials() -> Iterator[Metric]:
+    family = labeled("trials", f"Trials of apps that have not ended; at most {MOST} at once.", "state")
+    for state, count in trials_by_state().items():
+        family.add_metric([state], count)
+    yield family
+
+
 def _certificates() -> Iterator[Metric]:
     family = labeled("certificate_seconds_left", "Until the certificate ends that a host shows.", "host")
     for host, seconds in certificate_seconds_left().items():
@@ -216,6 +224,7 @@ SHARED: Final[dict[str, Figures]] = {
     "backups": _backups,
     "event streams": _streams,
     "connected shops": _connected_shops,
+    "trials": _trials,
     "certificates": _certificates,
 }
 

@@ -25,13 +25,14 @@ def log_settings(*, debug: bool, level: str) -> dict[str, Any]:
         },
         "filters": {
             "crashes": {"()": "common.observability.crashes.CrashFilter"},
+            "outages": {"()": "common.observability.crashes.OutageFilter"},
             "request_id": {"()": "common.tracing.LogFilter"},
         },
         "handlers": {
             "console": {
                 "class": "logging.StreamHandler",
                 "formatter": "line" if debug else "json",
-                "filters": ["request_id"],
+                "filters": ["request_id", "outages"],
             },
             "crash_mail": {
                 "class": "common.observability.crashes.CrashMail",

@@ -53,6 +53,13 @@ class StyleguideForm(forms.Form):
     )
 
 
+class StyleguideFilters(forms.Form):
+    """What a list may be filtered by."""
+
+    q = forms.CharField(label="Event or order ID", required=False, max_length=80)
+    status = forms.ChoiceField(required=False, choices=[("", "Any"), ("failed", "Failed")])
+
+
 def for_staff(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     """Or for everyone with `DEBUG`."""
 
@@ -72,6 +79,7 @@ def styleguide(request: HttpRequest) -> HttpResponse:
     wrong = StyleguideForm({"name": "Loyalty Stars", "slug": "Not a slug"}, prefix="wrong")
     context = {
         "form": StyleguideForm(request.POST or None),
+        "filters": StyleguideFilters(prefix="filter"),
         "wrong": wrong,
         "now": timezone.now(),
         "page_request": PageRequest(page=2, limit=50),

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
-from itertools import chain, groupby
-from operator import attrgetter
+from itertools import chain
 from typing import Any
 
 from django.conf import settings
@@ -23,6 +22,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from accounts.models import User
+from common.db.folding import folded
 from common.files import brand
 from common.web.errors import error_response, is_api_path
 from common.web.found import MOST, Found
@@ -31,10 +31,10 @@ from common.web.requests import is_own_page
 from config.pages.styleguide import for_staff
 from developers.docs import navigation
 from developers.docs.search import search as search_docs
-from developers.portal.search import in_portal
-from developers.review.submissions import in_review
+from developers.portal.search import actions_in_portal, in_portal
+from developers.review.submissions import actions_in_review, in_review
 from marketplace.models import App
-from merchants.search import in_marketplace, in_stores
+from merchants.search import actions_in_stores, in_marketplace, in_stores
 from stores.addresses import store_url
 
 THEMES = ("light", "dark")
@@ -123,7 +123,7 @@ def not_found(request: HttpRequest) -> HttpResponse:
     if request.method in ("GET", "HEAD") and _lacks_slash(request.path_info):
         target = request.get_full_path(force_append_slash=True)
         return HttpResponsePermanentRedirect(escape_leading_slashes(target))
-    message = _("There is nothing at %(path)s.") % {"path": request.path}
+    message = _("There’s no page at %(path)s. Check the address for a typo.") % {"path": request.path}
     if request.zone == "stores":  # type: ignore[attr-defined]
         message += " " + _("The platform is at %(address)s.") % {"address": settings.BASE_URL}
     return error_response(request, 404, message, code="unknown_path")
@@ -177,6 +177,7 @@ SITEMAPS: dict[str, Any] = {"pages": _Pages, "listings": _Listings}
 # --- The search --------------------------------------------------------------------------------------
 
 LONGEST = 100  # characters
+MOST_OF_PATH = 500  # characters
 MOST_OF_DOCS = 8  # where the documentation is searched first
 
 
@@ -184,13 +185,22 @@ MOST_OF_DOCS = 8  # where the documentation is searched first
 def search_page(request: HttpRequest) -> HttpResponse:
     """`?q=` finds. With `part` the answer is the list alone, for the search box, and with `docs` the documentation comes first.
 
-    Strangers find the documentation and the marketplace.
+    Strangers find the documentation and the marketplace. Without words it is what the person may do, at best on the page `at`.
     """
     text = " ".join(request.GET.get("q", "").split())[:LONGEST]
-    found = list(_found(request.user, text.removeprefix("#"), "docs" in request.GET)) if text else []
-    kinds = [(kind, list(rows)) for kind, rows in groupby(found, key=attrgetter("kind"))]
+    acts = list(_actions(request.user, request.GET.get("at", "")[:MOST_OF_PATH])) if len(text) != 1 else []
+    found = [each for each in acts if folded(text) in folded(each.title)]
+    if text:
+        in_docs = "docs" in request.GET
+        others = list(_found(request.user, text.removeprefix("#"), in_docs))
+        found = others + found if in_docs else found + others
     template = "search_results.html" if "part" in request.GET else "search.html"
-    return render(request, template, {"query": text, "kinds": kinds})
+    return render(request, template, {"query": text, "found": found})
+
+
+def _actions(person: User | AnonymousUser, at: str) -> Iterator[Found]:
+    if isinstance(person, User):
+        yield from chain(actions_in_portal(person, at), actions_in_stores(person), actions_in_review(person))
 
 
 def _found(person: User | AnonymousUser, text: str, docs_first: bool) -> Iterator[Found]:

@@ -7,7 +7,7 @@ from common.processes import sentinel
 from config.env.reading import choice, env, made, whole_number
 from config.env.servers import broker_url, bucket_keys, cache_url, database_url, email_url, media_storages
 from config.schedule import SCHEDULE
-from config.settings.start import BASE_DIR, DEBUG, PLATFORM_NAME, VAR_DIR
+from config.settings.start import BASE_DIR, DEBUG, PLATFORM_NAME, PROGRAM, VAR_DIR
 
 # A machine that dies, or a network that is cut, says nothing. So the system asks on idle connections, and ends one on which
 # nothing was acknowledged for eight seconds (`tcp_user_timeout`, in milliseconds).
@@ -34,7 +34,9 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 else:
     DATABASES["default"]["ENGINE"] = "common.db.postgresql"
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-    DATABASES["default"]["OPTIONS"] = NOTICE_SILENCE | DATABASES["default"].get("OPTIONS", {})
+    DATABASES["default"]["OPTIONS"] = (
+        NOTICE_SILENCE | {"application_name": PROGRAM} | DATABASES["default"].get("OPTIONS", {})
+    )
 DATABASES["default"]["CONN_MAX_AGE"] = 600  # seconds; SQLite, too, takes milliseconds to read its schema
 # A pooler that lends its sessions for single transactions has no place for what a session keeps: a cursor that outlives its
 # transaction, a prepared statement (`common.db.compiled`), or the settings of dispatchers, which therefore refuse to start.

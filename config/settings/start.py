@@ -1,5 +1,6 @@
 """What kind of start this is, and the addresses that it answers."""
 
+import sys
 import tomllib
 from pathlib import Path
 
@@ -13,13 +14,16 @@ from config.env.brand import (
     platform_name,
     platform_support,
 )
-from config.env.reading import address, at_least, env, flag, folder, port
+from config.env.reading import address, at_least, env, flag, folder, port, program
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 VAR_DIR = folder("VAR_DIR", BASE_DIR / "var")
 
 # Of the service, its APIs and its SDKs: `make release` writes it.
 VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+
+# Which process this is, as its sessions in the database say.
+PROGRAM = program(sys.argv)
 
 DEBUG = flag("DEBUG")
 SECRET_KEY = keys.secret_key(debug=DEBUG, var_dir=VAR_DIR)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from accounts.models import Business
@@ -30,11 +30,12 @@ from conformance.probes import AppResponse, Probe, findings_of, probe_of
 from conformance.rules import RULES
 from conformance.steps import STEPS
 from conformance.subject import Subject, skipped
-from installations.models import Grant, Installation
+from installations.models import Grant, Installation, Trial
 from marketplace.models import App, AppVersion
 from marketplace.services.locks import lock_app, require_not_suspended
+from webhooks.enums import ErasureState
 from webhooks.insight.diagnosis import in_short
-from webhooks.models import Endpoint, Webhook
+from webhooks.models import Endpoint, Erasure, Webhook
 
 NEEDS_MORE: Final = "Not tried: something that it needs failed."
 LONGEST: Final = timedelta(seconds=90)
@@ -210,7 +211,12 @@ def remove_ended(*, now: datetime | None = None) -> int:
     end_overdue(now=now)
     running = Run.objects.running().exclude(store=None).values("store")
     ended = Q(expires_at__lt=now) | Q(pk__in=Run.objects.filter(ended_at__lt=now - LINGERS).values("store"))
-    stores = Business.objects.filter(ended, expires_at__isnull=False).exclude(pk__in=running)
+    # The copy of a trial stays until the app has answered the erasure, which goes out when it ends.
+    owed = Erasure.objects.of_businesses().filter(
+        installation__business=OuterRef("copy"), state__in=(ErasureState.DUE, ErasureState.SENT)
+    )
+    tried = Trial.objects.filter(Q(ended_at=None) | Exists(owed), copy=OuterRef("pk"))
+    stores = Business.objects.filter(ended, ~Exists(tried), expires_at__isnull=False).exclude(pk__in=running)
     removed = for_each(stores, lambda store: _remove(store), task="remove_ended_checks")
     Run.objects.filter(ended_at__lt=now - STORE_KEPT).exclude(status=RunStatus.RUNNING).delete()
     return removed

@@ -24,6 +24,7 @@ urlpatterns = [
     path("apps/<str:app_id>/manifest/check", testing.CheckManifestView.as_view(), name="check_manifest"),
     path("apps/<str:app_id>/manifest", ManifestView.as_view(), name="manifest"),
     path("apps/<str:app_id>/submit", reviews.SubmitView.as_view(), name="submit"),
+    path("apps/<str:app_id>/readiness", reviews.ReadinessView.as_view(), name="readiness"),
     path("apps/<str:app_id>/submissions", reviews.SubmissionsView.as_view(), name="submissions"),
     path("apps/<str:app_id>/versions", reviews.VersionsView.as_view(), name="versions"),
     path(

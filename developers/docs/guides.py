@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from developers.docs.markup import highlighted, in_tabs
-from developers.sdks.packages import BROWSER, NODE, PACKAGES, PYTHON
+from developers.sdks.packages import BROWSER, NODE, PACKAGES, PYTHON, STORE
 from stores.addresses import stores_origin
 
 
@@ -63,10 +63,12 @@ REFERENCE = (
     Guide("sdk-python", "SDK for Python", "OAuth, webhooks, hooks, session tokens, the app API and tests, with types.", "package", "sdk/python/README.md"),
     Guide("sdk-node", "SDK for Node and TypeScript", "The same for JavaScript and TypeScript on Node, without dependencies.", "package", "sdk/node/README.md"),
     Guide("sdk-browser", "SDK for browsers", "Blocks, widgets and admin pages talk to the store's page by typed messages.", "package", "sdk/js/README.md"),
+    Guide("sdk-store-python", "Client for shops in Python", "An outbox, a sender, hooks and commands for a store that you run.", "package", "sdk/store-python/README.md"),
     Guide("api", "Using the API", "Authentication, errors, rate limits, pagination, objects, idempotency.", "braces"),
     Guide("events", "Event delivery", "The events, the headers of a delivery, retries, the feed, and special cases.", "send"),
     Guide("manifest", "Manifest", "Every field of the manifest, settings schemas, and what a save changes.", "file-code"),
     Guide("check-rules", "Rules of the check", "What the check tries, why it matters, and how to fix what it finds.", "list-checks"),
+    Guide("shop-rules", "Check a connected store", "What the check of a store that you run tries, how to start it, and how to fix what it finds.", "list-checks"),
     Guide("contract", "Contract", "All rules that the platform guarantees to apps, in detail.", "file-text"),
     Guide("platform-contract", "Platform contract", "What only the platform must do: its pages, stores, and what holds for all requests and texts.", "file-text"),
 )  # fmt: skip
@@ -134,6 +136,7 @@ def _of_this_installation() -> dict[str, str]:
         "base_url": settings.BASE_URL,
         "stores_origin": stores_origin(),
         "python_sdk": PACKAGES[PYTHON].requirement,
+        "store_sdk": PACKAGES[STORE].requirement,
         "node_sdk": PACKAGES[NODE].requirement,
         "browser_sdk": PACKAGES[BROWSER].requirement,
     }

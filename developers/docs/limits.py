@@ -34,6 +34,7 @@ from marketplace import data_terms, rules
 from marketplace.services import apps, pictures
 from marketplace.services.members import MEMBERS
 from stores import hookpoints
+from stores.buyers import attributes
 from stores.services import carts
 from stores.services.catalogue import products
 from teststores import services as test_stores
@@ -178,6 +179,8 @@ def _manifest() -> list[Limit]:
         Limit("Session token of an admin page, a block or a widget", duration(session_tokens.LIFETIME), "your server must refuse it"),
         Limit("Requests of a connected store's pages for what apps show there, for each address", f"{placements.PUBLIC_A_MINUTE} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
         Limit("Requests of a store's page for the session tokens of its blocks and widgets, for each session", f"{session_tokens.BLOCKS_A_MINUTE} in {rate_limits.WINDOW} seconds", "SERVICE_BLOCK_INIT without a token"),
+        Limit("Attributes of an app in a cart, and in an order", f"{attributes.MOST_KEYS} keys of 40 characters, texts of {attributes.LONGEST}", "left out, and named in the app's log; 400 from the API"),
+        Limit("Messages with attributes from a block or a widget", "2 a second", "joined, and sent later"),
     ]  # fmt: skip
 
 

@@ -75,7 +75,7 @@ def parts() -> list[NavigationPart]:
             ],
         ),
         NavigationPart(DEVELOPER_API, groups[DEVELOPER_API]),
-        NavigationPart(SHOP_API, [*_guides(("connect-a-shop",)), *groups[SHOP_API]]),
+        NavigationPart(SHOP_API, [*_guides(("connect-a-shop", "shop-rules", "sdk-store-python")), *groups[SHOP_API]]),
         NavigationPart("For merchants", [*map(_guide, guides.MERCHANTS)]),
         NavigationPart("For reviewers", [*map(_guide, guides.REVIEWERS)]),
     ]  # fmt: skip

@@ -28,6 +28,7 @@ from webhooks.catalogue import EVENTS
 from webhooks.engine import retry
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
+PATH = ("quickstart", "first-app", "webhooks", "blocks", "go-live")  # from nothing to an app in stores
 
 
 def docs_page(request: HttpRequest, template: str, *, status: int = 200, **context: object) -> HttpResponse:
@@ -41,7 +42,7 @@ def docs_page(request: HttpRequest, template: str, *, status: int = 200, **conte
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    return docs_page(request, "index", event_count=len(EVENTS))
+    return docs_page(request, "index", path=[guides.GUIDES[slug] for slug in PATH])
 
 
 @require_safe

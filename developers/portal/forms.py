@@ -12,7 +12,7 @@ from django.utils.text import slugify
 
 from common import lengths
 from common.http.url_policy import MAX_URL_LENGTH, origin_of
-from common.web.forms.fields import CheckboxLines, Lines, RadioLines
+from common.web.forms.fields import CheckboxLines, Lines, RadioCards
 from common.web.forms.pages import OneTimeForm, SecretForm
 from developers.portal.examples import ELSEWHERE, EXAMPLES, ON_THIS_MACHINE, Example
 from marketplace import rules
@@ -118,11 +118,12 @@ class CreateAppForm(AppForm, SecretForm):
             (EMPTY_APP, "Empty app"),
             *((example.key, example.title) for example in EXAMPLES.values()),
         ],
-        widget=RadioLines(
+        widget=RadioCards(
             about={
                 EMPTY_APP: "Only the API and webhooks. Add anything later.",
                 **{example.key: example.about for example in EXAMPLES.values()},
-            }
+            },
+            pictures={EMPTY_APP: "shelf"} | {example.key: example.picture for example in EXAMPLES.values()},
         ),
         label="Start from",
         required=False,

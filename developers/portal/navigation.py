@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from common.templatetags.links import address
-from marketplace.enums import AppRole
+from marketplace.enums import AppRole, AppStatus
 from marketplace.models import App
 
 
@@ -120,6 +120,19 @@ class Place:
     role: str
     route: str
     path: str
+
+    @property
+    def standing(self) -> tuple[str, str]:
+        """The kind and the words of the app's state, as the tile above the navigation has them."""
+        app = self.app
+        if app.suspended_at:
+            return "bad", "Suspended"
+        if app.status == AppStatus.APPROVED:
+            return "ok", f"Approved, {app.version}"
+        live = f"Live {app.approved_version.version}, " if app.is_listed and app.approved_version else ""
+        if app.status == AppStatus.PENDING_REVIEW:
+            return "info", f"{live}{app.version} in review" if live else "In review"
+        return "neutral", f"{live}draft {app.version}" if live else "Draft"
 
     @property
     def section(self) -> Section:

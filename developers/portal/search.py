@@ -1,7 +1,9 @@
 """What a developer finds in the portal: their apps, by name or id, and by id what their apps sent, received and called."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Q
@@ -11,12 +13,17 @@ from accounts.models import User
 from activity.models import ApiCall
 from common.db.folding import folded
 from common.ids import parse_id
-from common.web.found import MOST, Found
+from common.web.found import MOST, Found, actions
 from developers.portal.navigation import SECTIONS
 from installations.models import Installation
+from marketplace.access import role_of
+from marketplace.enums import AppRole, AppStatus
 from marketplace.models import App
 from marketplace.queries import own_apps
+from webhooks.enums import DeliveryStatus
 from webhooks.models import Delivery, Webhook
+
+_APP_PAGE: Final = re.compile(r".*?/portal/apps/([-\w]+)/")
 
 
 def in_portal(person: User, text: str) -> Iterator[Found]:
@@ -34,6 +41,31 @@ def in_portal(person: User, text: str) -> Iterator[Found]:
         yield from _with_id(list(apps), wanted)
     else:
         yield from islice(_pages(apps[:MOST], folded(text)), MOST)
+
+
+def actions_in_portal(person: User, at: str) -> Iterator[Found]:
+    """What the person may do with the app whose page is at the path `at`, else with the newest one."""
+    if not person.is_developer:
+        return
+    own = own_apps(person)
+    here = _APP_PAGE.match(at)
+    app = (own.filter(slug=here[1]).first() if here else None) or own.first()
+    if app is not None and role_of(app, person) != AppRole.VIEWER:
+        deliveries = f"{_page('deliveries', app)}?status={DeliveryStatus.EXHAUSTED}"
+        rows = [
+            ("Place a test order", _page("test_install", app), "flask-conical"),
+            ("Resend failed deliveries", deliveries, "send"),
+            ("Edit the manifest", _page("manifest", app), "braces"),
+            ("Check the app", _page("checks", app), "list-checks"),
+        ]
+        if app.status == AppStatus.DRAFT:
+            rows.append(("Submit for review", _page("review", app), "clipboard-list"))
+        yield from actions(rows, app.name)
+    yield from actions([("Create an app", reverse("portal:app_create"), "plus")], "")
+
+
+def _page(name: str, app: App) -> str:
+    return reverse(f"portal:{name}", args=[app.slug])
 
 
 def _pages(apps: Iterable[App], text: str) -> Iterator[Found]:

@@ -59,15 +59,10 @@ def listing(submission: Submission) -> Iterator[Evidence]:
 def name(app: App) -> Iterator[Evidence]:
     """Merchants must not take the app for another developer's."""
     similar = listed_lookalikes(app)
-    for version in similar.apps:
-        developer = version.shown_developer
-        yield Evidence(Outcome.WARN, f"The name looks like {version.name}, a listed app by {developer}.")
+    for warning in similar.warnings:
+        yield Evidence(Outcome.WARN, warning)
     if not similar.apps:
         yield Evidence(Outcome.PASS, "No other developer's listed app has a name that looks like it.")
-    for other in similar.developers:
-        yield Evidence(
-            Outcome.WARN, f"The developer's name looks like {other}, another developer with a listed app."
-        )
 
 
 def redirect_url(app: App) -> Iterator[Evidence]:

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from common.ids import parse_id
-from common.web.found import MOST, Found
+from common.web.found import MOST, Found, actions
 from developers.review.reviewers import MAY_REVIEW
 from extensions.manifest.changes import manifest_differences
 from extensions.manifest.content import Defined, definitions_in
@@ -146,6 +146,12 @@ def requested_scopes(submission: Submission, fields: App | AppVersion | None) ->
     kept = set(fields.scopes) - added if fields else set()
     changes = dict.fromkeys(kept, "kept") | dict.fromkeys(added, "added") | dict.fromkeys(removed, "removed")
     return [RequestedScope(SCOPES[name], changes[name]) for name in in_order(changes)]
+
+
+def actions_in_review(person: User) -> Iterator[Found]:
+    if person.is_staff and person.has_perm(MAY_REVIEW):
+        url = reverse("admin:marketplace_submission_changelist")
+        yield from actions([("Review submissions", url, "clipboard-list")], "")
 
 
 def in_review(person: User, text: str) -> Iterator[Found]:

@@ -27,6 +27,7 @@ LARGEST_BLOCK = 65_535
 UNIX = 3  # of ZIP's numbers for systems: the one whose rights of files installers know
 FOLDER = "sdk"  # below STATIC_ROOT, and of their addresses
 PYTHON, NODE, BROWSER = "extension-platform-sdk", "extension-platform-node", "extension-platform-browser"
+STORE = "extension-platform-store"  # of shops that are connected
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,7 @@ PACKAGES = {
     package.name: package
     for package in (
         Package(PYTHON, "python", Path("python")),
+        Package(STORE, "python", Path("store-python")),
         Package(NODE, "node", Path("node")),
         Package(BROWSER, "node", Path("js")),
     )

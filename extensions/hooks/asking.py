@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from time import monotonic
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from django.utils import timezone
 
@@ -22,7 +22,9 @@ from extensions.enums import CallOutcome
 from extensions.hooks import breaker, calling, ledger, relaying
 from extensions.hooks.breaker import Admission
 from extensions.hooks.live import HookKey, LiveHook, groups, hooks_for
+from extensions.hooks.schemas import TELLS_SHOPPER
 from extensions.models import Breaker
+from stores.buyers import shoppers
 from stores.hookpoints import HookRequest
 
 log = logging.getLogger(__name__)
@@ -99,6 +101,8 @@ class HookCalls:
                 data=request.data,
                 secret=hook.secret,
                 now=now,
+                attributes=request.flow.buyer.attributes.get(str(hook.app_id), {}),
+                shopper=self._shopper(hook),
             )
             pending: calling.Pending
             if slot := listening.get(hook.app_id):
@@ -115,6 +119,15 @@ class HookCalls:
             self._made.append((call, admission, seconds))
             calls[key] = call
         return [calls[hook.key] for hook in hooks]
+
+    def _shopper(self, hook: LiveHook) -> dict[str, Any] | None:
+        """The person who orders, by the key of this installation. The person is looked for once in a flow, and only where an app may know."""
+        request, flow = self.request, self.request.flow
+        if request.point not in TELLS_SHOPPER or not hook.reads_orders:
+            return None
+        if flow.shopper is None:
+            flow.shopper = shoppers.seen(business=request.business, buyer=flow.buyer)
+        return flow.shopper.payload(hook.installation_id) if flow.shopper else None
 
     def _result(
         self, hook: LiveHook, pending: calling.Pending, seconds: float, now: datetime

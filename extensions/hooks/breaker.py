@@ -12,6 +12,7 @@ from typing import Final
 from django.db.models import Case, Count, DateTimeField, F, PositiveIntegerField, Q, QuerySet, Value, When
 
 from accounts.models import Business
+from common.db.compiled import AmongIds, Compiled
 from common.db.leases import held, take
 from common.times import duration
 from extensions.hooks.live import HookKey, LiveHook
@@ -23,6 +24,7 @@ from marketplace.models import Release
 THRESHOLD: Final = 5
 FIRST_PAUSE: Final = timedelta(seconds=30)
 LONGEST_PAUSE: Final = timedelta(minutes=10)
+MOST_SKIPS: Final = 15
 RULE: Final = (
     f"After {THRESHOLD} consecutive failures in one store, the hook is skipped there for {duration(FIRST_PAUSE)}. Then we make one "
     "trial call. If it succeeds, calls resume. If it fails, the hook is skipped for twice as long, up to "
@@ -43,12 +45,18 @@ class Admission:
     opened_times: int = 0
 
 
+_OF_INSTALLATIONS: Final = Compiled(
+    lambda: Breaker.objects.filter(AmongIds("installation", "installations")),
+    prepared_as="extensions_breakers",
+)
+
+
 def breakers_of(hooks: Iterable[LiveHook]) -> dict[HookKey, Breaker]:
     """The breakers of hooks that have failed before, and of others on the same installations."""
     keys = {hook.key for hook in hooks}
     if not keys:
         return {}
-    rows = Breaker.objects.filter(installation__in={installation for installation, _ in keys})
+    rows = _OF_INSTALLATIONS.rows(installations={installation for installation, _ in keys})
     return {(row.installation_id, row.definition_id): row for row in rows}
 
 
@@ -94,6 +102,8 @@ def failed(key: HookKey, admission: Admission, *, now: datetime) -> None:
             failures=F("failures") + 1,
             opened_times=F("opened_times") + 1,
             open_until=now + pause(admission.opened_times),
+            opened_at=now,
+            skips_counted=0,
             trial_until=None,
             updated_at=now,
         )
@@ -111,6 +121,23 @@ def undecided(key: HookKey, admission: Admission) -> None:
     """The call doesn't count: return a trial, so that the next caller can take it."""
     if admission.trial:
         _trial_of(key, admission).update(trial_until=None)
+
+
+def count_skips(key: HookKey, number: int) -> tuple[datetime | None, int]:
+    """How many of this number of skipped calls count as failed in a release, and when their breaker opened. In a transaction.
+
+    At most `MOST_SKIPS` of one opening do: together with the failures that opened it they are enough to judge a version whose hook never
+    answers (`releases.sequential`). More would only say the same again.
+    """
+    left = _row_of(key).filter(
+        open_until__isnull=False, opened_at__isnull=False, skips_counted__lt=MOST_SKIPS
+    )
+    row = left.select_for_update(no_key=True).first()
+    if row is None:
+        return None, 0
+    counted = min(number, MOST_SKIPS - row.skips_counted)
+    _row_of(key).update(skips_counted=F("skips_counted") + counted)
+    return row.opened_at, counted
 
 
 def reset(*, installation: Installation, definition: Definition) -> bool:
@@ -147,6 +174,12 @@ def _count(key: HookKey, now: datetime) -> int:
         ),
         open_since=Case(
             When(last_straw, then=Value(now)), default=F("open_since"), output_field=DateTimeField()
+        ),
+        opened_at=Case(
+            When(last_straw, then=Value(now)), default=F("opened_at"), output_field=DateTimeField()
+        ),
+        skips_counted=Case(
+            When(last_straw, then=Value(0)), default=F("skips_counted"), output_field=PositiveIntegerField()
         ),
         updated_at=now,
     )

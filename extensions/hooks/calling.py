@@ -21,6 +21,7 @@ from common.times import iso
 from extensions.enums import CallOutcome
 from extensions.hooks.answers import MAX_BYTES, BadAnswer, read
 from extensions.hooks.live import LiveHook
+from extensions.hooks.schemas import TELLS_SHOPPER
 from stores.hookpoints import HookPoint
 from webhooks.messages.message import signature_headers
 
@@ -39,7 +40,7 @@ _TIMEOUTS: Final = ("timeout_connect", "timeout_response")
 
 @dataclass(frozen=True, slots=True)
 class SignedRequest:
-    """The request: the specification's four fields, and the headers that sign them. `call_id` is the call's in the ledger, too."""
+    """The request: the specification's four fields, what is beside them (contract, section 23), and the headers that sign them. `call_id` is the call's in the ledger, too."""
 
     call_id: UUID
     body: bytes
@@ -75,11 +76,29 @@ Pending = strangers.Pending[Exchange]  # a call that was begun
 
 
 def compose(
-    *, point: HookPoint, business_id: UUID, data: Mapping[str, Any], secret: str, now: datetime
+    *,
+    point: HookPoint,
+    business_id: UUID,
+    data: Mapping[str, Any],
+    secret: str,
+    now: datetime,
+    attributes: Mapping[str, str] = {},
+    shopper: Mapping[str, Any] | None = None,
 ) -> SignedRequest:
-    """One request, signed at the moment of sending. It carries the trace of the request that is being answered."""
+    """One request, signed at the moment of sending. It carries the trace of the request that is being answered.
+
+    `attributes` are the app's own, and `shopper` is for it alone; None for an unknown person, or where the app may not know.
+    """
     call_id = new_id()
-    envelope = {"hookPoint": point, "businessId": str(business_id), "timestamp": iso(now), "data": data}
+    envelope: dict[str, Any] = {
+        "hookPoint": point,
+        "businessId": str(business_id),
+        "timestamp": iso(now),
+        "data": data,
+        "attributes": attributes,
+    }
+    if point in TELLS_SHOPPER:
+        envelope["shopper"] = shopper
     body = orjson.dumps(envelope)
     headers = {
         "X-Webhook-Business-Id": str(business_id),

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from common.db import partitions
+from common.db.inserts import insert
 from common.observability.metrics import HOOK_CALLS, HOOK_SECONDS
 from extensions.enums import SKIPPED
 from extensions.hooks import skipped
@@ -40,7 +41,7 @@ def record(request: HookRequest, calls: Sequence[Call]) -> None:
     if made:
         with transaction.atomic():
             skipped.do_not_wait_for_the_disk()
-            HookCall.objects.bulk_create(made)
+            insert(*made)
 
 
 def _row(request: HookRequest, call: Call) -> HookCall:

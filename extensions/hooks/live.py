@@ -15,7 +15,7 @@ from common.db.compiled import Compiled, Param
 from extensions.definitions import hook_address
 from extensions.enums import ExtensionType
 from extensions.models import Breaker, Definition, ExtensionState, HookPreference, LiveDefinition
-from installations.models import Installation, is_in_release, running
+from installations.models import Installation, holds, is_in_release, running
 from stores.hookpoints import HookPoint, HookRequest
 
 HookKey = tuple[UUID, UUID]
@@ -40,6 +40,7 @@ class _Row(NamedTuple):
     content: dict[str, Any]
     most_discount: int
     open_until: datetime | None
+    reads_orders: bool
 
 
 def _columns(installation: str, definition: str) -> tuple[str, ...]:
@@ -60,6 +61,7 @@ def _columns(installation: str, definition: str) -> tuple[str, ...]:
         "content",
         "most_discount",
         "open_until",
+        "reads_orders",
     )
 
 
@@ -75,6 +77,7 @@ def _agreed_to() -> QuerySet[LiveDefinition, Any]:
     rows = rows.annotate(
         most_discount=_most_discount("version__agreed_by"),
         open_until=_open_until("version__agreed_by", "definition"),
+        reads_orders=holds("read_orders", "version__agreed_by__", "definition__app__"),
     )
     return rows.values_list(*_columns("version__agreed_by", "definition__"))
 
@@ -90,7 +93,9 @@ def _of_working_copies() -> QuerySet[Definition, Any]:
         app__installations__business=_BUSINESS,
     ).order_by()
     rows = rows.annotate(
-        most_discount=_most_discount("app__installations"), open_until=_open_until("app__installations", "pk")
+        most_discount=_most_discount("app__installations"),
+        open_until=_open_until("app__installations", "pk"),
+        reads_orders=holds("read_orders", "app__installations__", "app__"),
     )
     return rows.values_list(*_columns("app__installations", ""))
 
@@ -133,6 +138,7 @@ class LiveHook:
     priority: int
     most_discount: int  # per cent of the subtotal
     open_until: datetime | None  # of its breaker, when this was read
+    reads_orders: bool  # so that it may know who orders
 
     @property
     def key(self) -> HookKey:
@@ -196,6 +202,7 @@ def _live(row: _Row) -> LiveHook | None:
         priority=row.content["priority"],
         most_discount=row.most_discount,
         open_until=row.open_until,
+        reads_orders=row.reads_orders,
     )
 
 

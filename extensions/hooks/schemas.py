@@ -10,10 +10,13 @@ admits `250.0`, which is the same JSON number. An optional field may be null, wh
 from collections.abc import Sequence
 from typing import Any
 
+from stores.buyers.attributes import KEY, LONGEST
 from stores.enums import DeliveryMethod
 from stores.hookpoints import MAX_MINOR, HookPoint
 
 Schema = dict[str, Any]
+
+TELLS_SHOPPER = frozenset(HookPoint) - {HookPoint.PAYMENT_METHODS}
 
 
 def text(about: str, example: str, **more: Any) -> Schema:
@@ -141,13 +144,40 @@ ANSWER_SCHEMAS: dict[HookPoint, Schema] = {
 }
 
 
+SHOPPER: Schema = shape(
+    {
+        "key": text(
+            "The same for one person at this installation.",
+            "shp_0b32d1c7a4074cc39d6f0d2f4c1f8a30",
+            pattern="^shp_[0-9a-f]{32}$",
+        ),
+        "proven": {
+            "type": "boolean",
+            "description": "Whether this browser has shown that e-mails to this person reach it. If not, let the person earn, but never "
+            "show or spend what they have.",
+            "examples": [False],
+        },
+    }
+)
+ATTRIBUTES: Schema = {
+    "type": "object",
+    "description": "What your app has put into the cart or the order.",
+    "propertyNames": {"pattern": f"^{KEY.pattern}$"},
+    "additionalProperties": {"type": "string", "maxLength": LONGEST},
+    "examples": [{"slot": "Friday, 9 to 11"}],
+}
+
+
 def request_body(point: HookPoint) -> Schema:
     """The whole body of a hook call (specification, "Hook calls")."""
-    return shape(
-        {
-            "hookPoint": text("The hook point.", str(point), const=str(point)),
-            "businessId": BUSINESS,
-            "timestamp": moment("When it was sent."),
-            "data": REQUEST_SCHEMAS[point] | {"description": "The fields of the hook point."},
-        }
-    )
+    fields = {
+        "hookPoint": text("The hook point.", str(point), const=str(point)),
+        "businessId": BUSINESS,
+        "timestamp": moment("When it was sent."),
+        "data": REQUEST_SCHEMAS[point] | {"description": "The fields of the hook point."},
+        "attributes": ATTRIBUTES,
+    }
+    if point in TELLS_SHOPPER:
+        about = "Who orders; null for somebody unknown, and where your installation may not read orders."
+        fields["shopper"] = SHOPPER | {"type": ["object", "null"], "description": about}
+    return shape(fields)

@@ -20,7 +20,7 @@ from extensions.definitions import hook_address
 from extensions.hooks import relaying
 from extensions.hooks.answers import AnswerProblem, BadAnswer, parse, problems_of
 from extensions.hooks.calling import Pending, begin, check_exchange, compose
-from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS
+from extensions.hooks.schemas import ANSWER_SCHEMAS, ATTRIBUTES, REQUEST_SCHEMAS, SHOPPER
 from extensions.models import Definition
 from installations.models import Installation
 from stores.hookpoints import HookPoint
@@ -49,7 +49,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class SimulatedCall:
     """The result. `failure` is why a checkout would count it as a failure, empty if it would use the answer."""
 
     url: str
@@ -80,7 +80,7 @@ def example_answer(point: HookPoint) -> dict[str, Any]:
     return example
 
 
-def try_hook(*, definition: Definition, installation: Installation, data: Mapping[str, Any]) -> Trial:
+def try_hook(*, definition: Definition, installation: Installation, data: Mapping[str, Any]) -> SimulatedCall:
     """Call it now, signed with the installation's secret. Waits as long as the hook's timeout.
 
     Raises `Conflict` if the app has no Webhook URL, `TooManyRequests` above 20 calls a minute, and `strangers.NoPlace`.
@@ -103,6 +103,8 @@ def try_hook(*, definition: Definition, installation: Installation, data: Mappin
         data=data,
         secret=installation.webhook_secret,
         now=timezone.now(),
+        attributes=ATTRIBUTES["examples"][0],
+        shopper=SHOPPER["examples"][0] if "read_orders" in installation.effective_scopes else None,
     )
     slot = relaying.listening(installation.business, [definition.app_id]).get(definition.app_id)
     pending: Pending
@@ -122,8 +124,8 @@ def try_hook(*, definition: Definition, installation: Installation, data: Mappin
         check_exchange(exchange, seconds=seconds)
         answer = parse(exchange.body)
     except BadAnswer as failure:
-        return Trial(**common, failure=failure.problem)
-    return Trial(**common, **_examined(hook.point, answer))
+        return SimulatedCall(**common, failure=failure.problem)
+    return SimulatedCall(**common, **_examined(hook.point, answer))
 
 
 def _examined(point: HookPoint, answer: Any) -> dict[str, Any]:

@@ -6,13 +6,16 @@ Nothing happened at the app that such a row would have to prove, and a shopper m
 import atexit
 import logging
 import os
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Final
 
 from django.db import InterfaceError, OperationalError, connection, transaction
 
 from common.processes.write_behind import WriteBehind
+from extensions.enums import CallOutcome
+from extensions.hooks import breaker
+from extensions.hooks.live import HookKey
 from extensions.models import HookCall
 
 log = logging.getLogger(__name__)
@@ -57,7 +60,21 @@ class SkippedCalls(WriteBehind):
 def _write(batch: Sequence[HookCall]) -> None:
     with transaction.atomic():
         do_not_wait_for_the_disk()
+        _count_in_releases(batch)
         HookCall.objects.bulk_create(batch)
+
+
+def _count_in_releases(batch: Sequence[HookCall]) -> None:
+    """Mark the first skipped calls of each opening of a breaker. Breakers are locked in one order."""
+    by_hook: dict[HookKey, list[HookCall]] = defaultdict(list)
+    for each in batch:
+        each.opening_at = None
+        if each.outcome == CallOutcome.BREAKER_OPEN:
+            by_hook[each.installation_id, each.definition_id].append(each)
+    for key in sorted(by_hook):
+        opening_at, number = breaker.count_skips(key, len(by_hook[key]))
+        for each in by_hook[key][:number]:
+            each.opening_at = opening_at
 
 
 def _write_each(batch: Sequence[HookCall]) -> None:

@@ -38,11 +38,11 @@ from stores.hookpoints import HookPoint
 
 # Of facts only (`Facts`), so that what a merchant has read doesn't change without a question. The developer's texts come before them.
 SENTENCES: Final = {
-    "block": "A block that you can put on your pages, from {host}.",
+    "block": "A block that you can put on your pages, from {host}. It may keep with an order what its customer chooses there.",
     "script": "A script from {script} on every page of your store. It can read and change what a page shows, and read what customers type, at "
     "checkout too.",
     "pin": "Browsers run it only with the content that its developer pinned ({pin}…).",
-    "widget": "A widget from {host} on every page of your store, {corner}.",
+    "widget": "A widget from {host} on every page of your store, {corner}. It may keep with an order what its customer chooses there.",
     "page": "A page in your sidebar, from {host}.",
 }
 _PAYMENT: Final = (HookPoint.PAYMENT_METHODS, HookPoint.CREATE_PAYMENT)

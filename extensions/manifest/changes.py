@@ -72,8 +72,8 @@ def in_words(app: App, document: Mapping[str, Any]) -> Plan:
 
     lines = [
         *(line(each, "Added", "ok") for each in changes.created),
-        *(line(each, "Back" if each.returns else "Updated", "info") for each in changes.updated),
-        *(line(each, OFF, "warn") for each in changes.deactivated),
+        *(line(each, "Back" if each.returns else "Updated", "neutral") for each in changes.updated),
+        *(line(each, OFF, "neutral") for each in changes.deactivated),
     ]
     return Plan(figures.installs, lines, waits_for_version(app, document))
 

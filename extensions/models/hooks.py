@@ -48,6 +48,12 @@ class HookCall(models.Model):
     request_id = models.UUIDField(
         default=current_request_id, null=True, editable=False, help_text="Of the request that asked."
     )
+    opening_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Of a call that its breaker skipped and that counts as failed in a release: when the breaker opened.",
+    )
 
     partitions = Partitions(days=1)
 
@@ -64,7 +70,8 @@ class HookCall(models.Model):
 class CountedCalls(models.Model):
     """The sum of the calls of a release from `since` to before `until`, so that no look at it reads them again.
 
-    `new` and `old` are those of the new version and of the old one: `{"times": {"50": 12, "51": 3}, "failed": 1}`, by milliseconds.
+    `new` and `old` are those of the new version and of the old one: `{"times": {"50": 12, "51": 3}, "failed": 1, "skipped": 0}`, by milliseconds.
+    `stores` has those of the stores in which the new version failed: `{"01932d1c-…": [made, failed, skipped]}`, the worst first.
     `history` has the newest hours and days (`extensions.releases.health`). Written by `extensions.releases.health`.
     """
 
@@ -73,6 +80,7 @@ class CountedCalls(models.Model):
     until = models.DateTimeField()
     new = models.JSONField()
     old = models.JSONField()
+    stores = models.JSONField(default=dict, db_default={})
     history = models.JSONField(default=dict, db_default={})
 
     class Meta:
@@ -118,6 +126,12 @@ class Breaker(models.Model):
     open_until = models.DateTimeField(null=True, blank=True)
     open_since = models.DateTimeField(
         null=True, blank=True, help_text="Since when it has been skipped, trial calls apart."
+    )
+    opened_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it opened last, after a trial call that failed, too."
+    )
+    skips_counted = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="Calls skipped since then that count as failed in a release."
     )
     trial_until = LeaseField(null=True, blank=True)
     updated_at = models.DateTimeField(default=timezone.now)

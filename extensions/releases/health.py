@@ -1,8 +1,9 @@
 """The calls of an app's new version and of its old one, in the same time: hook calls, and first attempts of deliveries. And the hours and days
 of a release in which there were calls: the newest of each, with their figures.
 
-Of production stores. Calls that were skipped, tests and resends don't count. A store counts for the new version from the moment that it
-followed that.
+Of production stores. Tests and resends don't count, nor do calls that were skipped for want of time or place. The first calls that a breaker
+skips after it has opened count as failed ones, without a time. A store counts for the new version from the moment that it
+followed that; a breaker that had opened before is the old one's.
 """
 
 from collections import Counter, defaultdict
@@ -12,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from django.db.models import BooleanField, Case, Count, DateTimeField, F, Q, QuerySet, Value, When
-from django.db.models.functions import Trunc
+from django.db.models.functions import Coalesce, Trunc
 from django.utils import timezone
 
 from common.db.long_lists import total_of
@@ -79,17 +80,25 @@ def as_json(health: ReleaseHealth) -> dict[str, dict[str, Any]]:
     }
 
 
+STORES_KEPT: Final = 50
+"""Of those in which the new version failed, the ones with the most failures. Their calls are kept from the first failure on."""
+
+
 def stored(health: ReleaseHealth) -> dict[str, Any]:
     return {
-        name: {"times": dict(calls.times), "failed": calls.failed}
+        name: {"times": dict(calls.times), "failed": calls.failed, "skipped": calls.skipped}
         for name, calls in (("new", health.new), ("old", health.old))
     }
 
 
 def restored(found: dict[str, Any]) -> ReleaseHealth:
-    """JSON has texts for keys."""
+    """JSON has texts for keys. Sums of the version before have no `skipped`."""
     new, old = (
-        Calls({int(time): number for time, number in each["times"].items()}, each["failed"])
+        Calls(
+            {int(time): number for time, number in each["times"].items()},
+            each["failed"],
+            each.get("skipped", 0),
+        )
         for each in (found["new"], found["old"])
     )
     return ReleaseHealth(new, old)
@@ -159,6 +168,10 @@ def count_settled(release: Release, since: datetime) -> None:
     newest = _by_hour(release, counted.until, until)
     changed = {
         **stored(_sum_of(counted) + _all(newest)),
+        "stores": {
+            store: [calls.made, calls.failed, calls.skipped]
+            for store, calls in _by_store(release, counted, until)
+        },
         "until": until,
         "history": with_calls(counted.history, newest),
     }
@@ -182,6 +195,32 @@ def _sum_of(counted: CountedCalls) -> ReleaseHealth:
 
 def _all(of_hours: Mapping[datetime, ReleaseHealth]) -> ReleaseHealth:
     return sum(of_hours.values(), start=ReleaseHealth(Calls(), Calls()))
+
+
+def worst_store(release: Release, since: datetime) -> Calls:
+    """The calls of the store in which the new version failed most. Their times aren't known. Three statements, as in `health_of`."""
+    return next((calls for _, calls in _by_store(release, _counted(release, since))), Calls())
+
+
+def _by_store(
+    release: Release, counted: CountedCalls, end: datetime | None = None
+) -> list[tuple[str, Calls]]:
+    """The stores in which the new version failed, with the most failures first. Two statements."""
+    found = {
+        store: Calls({0: made}, failed, skipped) for store, (made, failed, skipped) in counted.stores.items()
+    }
+    for rows, store in (
+        (_hook_calls(release, counted.until, end), "installation_id"),
+        (_first_attempts(release, counted.until, end), "delivery__webhook__installation_id"),
+    ):
+        summed = rows.filter(is_new=True).values(store=F(store)).annotate(
+            made=Count("pk", filter=Q(was_made=True)), failed=Count("pk", filter=Q(fails=True)),
+            skipped=Count("pk", filter=Q(was_made=False)),
+        )  # fmt: skip
+        for row in summed.filter(Q(failed__gt=0) | Q(store__in=list(found))):
+            calls = Calls({0: row["made"]}, row["failed"], row["skipped"])
+            found[str(row["store"])] = found.get(str(row["store"]), Calls()) + calls
+    return sorted(found.items(), key=lambda each: -each[1].failed)[:STORES_KEPT]
 
 
 def stores_of(app: App, release: Release) -> Stores:
@@ -214,12 +253,14 @@ def _between(at: str, release: Release, since: datetime, end: datetime | None) -
 def _by_hour(release: Release, since: datetime, end: datetime | None = None) -> dict[datetime, ReleaseHealth]:
     """The calls of each hour that has some. Two statements."""
     hours: dict[datetime, list[dict[str, Any]]] = defaultdict(list)
-    for row in (*_hook_calls(release, since, end), *_first_attempts(release, since, end)):
-        hours[row["at"]].append(row)
+    for rows in (_hook_calls(release, since, end), _first_attempts(release, since, end)):
+        grouped = rows.values("at", "is_new", "fails", "was_made", "duration_ms")
+        for row in grouped.annotate(calls=Count("*")):
+            hours[row["at"]].append(row)
     return {at: _health(rows) for at, rows in hours.items()}
 
 
-def _hook_calls(release: Release, since: datetime, end: datetime | None) -> QuerySet[Any, dict[str, Any]]:
+def _hook_calls(release: Release, since: datetime, end: datetime | None) -> QuerySet[Any]:
     of_app = Installation.objects.filter(
         app=release.version.app_id, is_test=False, is_review=False, is_own=False
     )
@@ -228,11 +269,17 @@ def _hook_calls(release: Release, since: datetime, end: datetime | None) -> Quer
         id__gte=first_id_at(since - _WAITS),
         installation__in=of_app,
     )
-    made = made.exclude(outcome__in=SKIPPED)
-    return _grouped(made, release, "installation__", "called_at", ~Q(outcome=CallOutcome.ANSWERED))
+    skipped = (
+        Q(opening_at__gte=release.started_at) if release.mode == ReleaseMode.ALL else ~Q(opening_at=None)
+    )
+    counted = made.filter(~Q(outcome__in=SKIPPED) | skipped).annotate(
+        begun=Coalesce("opening_at", "called_at"),
+        was_made=Case(When(opening_at=None, then=True), default=False, output_field=BooleanField()),
+    )
+    return _judged(counted, release, "installation__", "called_at", ~Q(outcome=CallOutcome.ANSWERED))
 
 
-def _first_attempts(release: Release, since: datetime, end: datetime | None) -> QuerySet[Any, dict[str, Any]]:
+def _first_attempts(release: Release, since: datetime, end: datetime | None) -> QuerySet[Any]:
     path = "delivery__webhook__installation__"
     production = {f"{path}is_test": False, f"{path}is_review": False, f"{path}is_own": False}
     first = Attempt.objects.filter(
@@ -242,20 +289,19 @@ def _first_attempts(release: Release, since: datetime, end: datetime | None) -> 
         number=1,
         **production,
     ).exclude(delivery__event_type=WEBHOOK_TEST)
-    return _grouped(first, release, path, "attempted_at", ~Q(error_class=""))
+    first = first.annotate(begun=F("attempted_at"), was_made=Value(True))
+    return _judged(first, release, path, "attempted_at", ~Q(error_class=""))
 
 
-def _grouped(
-    rows: QuerySet[Any], release: Release, path: str, at: str, failed: Q
-) -> QuerySet[Any, dict[str, Any]]:
-    followed = Q(**{f"{path}runs": release.version_id, f"{at}__gte": F(f"{path}followed_at")})
+def _judged(rows: QuerySet[Any], release: Release, path: str, at: str, failed: Q) -> QuerySet[Any]:
+    """`rows` are annotated with `was_made`, and `begun`: when they were made, or when the breaker opened that skipped them."""
+    followed = Q(**{f"{path}runs": release.version_id, "begun__gte": F(f"{path}followed_at")})
     is_new: Any = (
         Value(True) if release.mode == ReleaseMode.ALL else Case(When(followed, then=True), default=False)
     )
     fails = Case(When(failed, then=True), default=False, output_field=BooleanField())
     hour = Trunc(at, "hour", output_field=DateTimeField(), tzinfo=UTC)
-    rows = rows.order_by().annotate(is_new=is_new, fails=fails, at=hour)
-    return rows.values("at", "is_new", "fails", "duration_ms").annotate(calls=Count("*"))
+    return rows.order_by().annotate(is_new=is_new, fails=fails, at=hour)
 
 
 def _health(rows: Sequence[dict[str, Any]]) -> ReleaseHealth:
@@ -266,8 +312,11 @@ def _health(rows: Sequence[dict[str, Any]]) -> ReleaseHealth:
 
 def _calls(rows: Iterable[dict[str, Any]]) -> Calls:
     times: Counter[int] = Counter()
-    failed = 0
+    failed = skipped = 0
     for row in rows:
-        times[row["duration_ms"]] += row["calls"]
+        if row["was_made"]:
+            times[row["duration_ms"]] += row["calls"]
+        else:
+            skipped += row["calls"]
         failed += row["calls"] if row["fails"] else 0
-    return Calls(times, failed)
+    return Calls(times, failed, skipped)

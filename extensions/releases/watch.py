@@ -19,7 +19,15 @@ from common.db.rows import for_each
 from common.errors import Conflict
 from common.mails.letters import Letter, letter
 from extensions.models import CountedCalls
-from extensions.releases.health import SETTLED, WATCHED, as_json, count_settled, health_of, stores_of
+from extensions.releases.health import (
+    SETTLED,
+    WATCHED,
+    as_json,
+    count_settled,
+    health_of,
+    stores_of,
+    worst_store,
+)
 from extensions.releases.sequential import LEAST_CALLS, why_worse
 from marketplace.access import people_to_notify
 from marketplace.enums import ReleaseState
@@ -124,7 +132,7 @@ def _look_at(release: Release, now: datetime) -> None:
         count_settled(release, since)
     health = health_of(release, release.watched_from)
     app = release.version.app
-    if reason := why_worse(health.new, health.old):
+    if reason := why_worse(health.new, health.old, partial(worst_store, release, release.watched_from)):
         with transaction.atomic():
             halted = releases.halt(app=app, reason=reason, watched_from=release.watched_from, now=now)
             if halted.state == ReleaseState.HALTED:

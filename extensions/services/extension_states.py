@@ -2,7 +2,9 @@
 only writer of `Placement`.
 """
 
+import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -17,7 +19,8 @@ from common.errors import Conflict, Invalid, NotFound
 from extensions.enums import ExtensionType
 from extensions.models import Definition, ExtensionState, HookPreference, Placement
 from extensions.queries import defaults_of, overlaid, runs_in, settings_schema_of
-from extensions.schemas import problems_of_values, without_misfits
+from extensions.schemas import problems_of_values, resolved, without_misfits
+from extensions.services.installation_updates import published_update
 from installations.models import Installation
 from installations.services.lifecycle import keep_settings, locked, require_unchanged
 from stores.models import SitePage
@@ -33,22 +36,28 @@ def switch_extensions(
 
     Raises `Conflict` if the installation has ended, `NotFound` if its app has no extension with such a key; then nothing is switched.
     """
-    for definition_id in definitions:
-        _change(installation, definition_id, SWITCHABLE, now, is_on=is_on)
+    switched = dict.fromkeys(definitions, is_on)
+    change_controls(installation=installation, switched=switched, now=now)
 
 
 @transaction.atomic
 def change_controls(
-    *, installation: Installation, switched: Mapping[UUID, bool], most_discount: int | None = None
+    *,
+    installation: Installation,
+    switched: Mapping[UUID, bool],
+    most_discount: int | None = None,
+    now: datetime | None = None,
 ) -> None:
-    """Save one form: parts of the app by their definition's id, on or off, and the cap, if it was in the form.
+    """Save one form: parts of the app by their definition's id, on or off, and the cap, if it was in the form. The app gets one event.
 
-    Raises like `switch_extensions` and `limit_discount`; then nothing is changed.
+    Raises like `switch_extensions`, and `Invalid` for a cap outside 0 to 100; then nothing is changed.
     """
-    for definition_id, is_on in switched.items():
-        switch_extensions(installation=installation, definitions=[definition_id], is_on=is_on)
-    if most_discount is not None:
-        limit_discount(installation=installation, percent=most_discount)
+    installation, now = locked(installation), now or timezone.now()
+    with published_update(installation, now):
+        for definition_id, is_on in switched.items():
+            _change(installation, definition_id, SWITCHABLE, now, is_on=is_on)
+        if most_discount is not None:
+            _limit_discount(installation, most_discount)
 
 
 @transaction.atomic
@@ -75,11 +84,13 @@ def limit_discount(*, installation: Installation, percent: int) -> None:
 
     Raises `Conflict` if the installation has ended, `Invalid` for a number outside 0 to 100.
     """
+    change_controls(installation=installation, switched={}, most_discount=percent)
+
+
+def _limit_discount(installation: Installation, percent: int) -> None:
     if not 0 <= percent <= 100:
         raise Invalid.field("most_discount", "Enter a number from 0 to 100.")
-    HookPreference.objects.update_or_create(
-        installation=locked(installation), defaults={"most_discount": percent}
-    )
+    HookPreference.objects.update_or_create(installation=installation, defaults={"most_discount": percent})
 
 
 def _change(
@@ -89,7 +100,7 @@ def _change(
     now: datetime | None,
     **fields: Any,
 ) -> None:
-    installation = locked(installation)
+    """Of a locked installation."""
     own = Definition.objects.filter(pk=definition_id, app=installation.app_id, type__in=kinds)
     if not own.exists():
         raise NotFound("No extension with this key.")
@@ -118,6 +129,71 @@ def save_settings(
     if problems := problems_of_values(schema, in_force, "settings"):
         raise Invalid.fields(problems)
     return keep_settings(installation=installation, values=values, before=before)
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOver:
+    """Settings of one installation for another one: what its schema takes, and the names of what it refuses."""
+
+    values: dict[str, Any]
+    refused: list[str]
+
+
+def taken_over(values: Mapping[str, Any], schema: Mapping[str, Any] | None) -> TakenOver:
+    """Settings of a trial in the store, by the schema that is in force there. Each name for itself."""
+    whole = without_misfits(schema) if schema else {}
+    taken: dict[str, Any] = {}
+    refused: list[str] = []
+    for name, value in values.items():
+        candidate = overlaid(defaults_of(whole), taken | {name: value})
+        is_known = name in (schema or {}).get("properties", {})
+        if not is_known or _is_refused(schema, candidate, name):
+            refused.append(name)
+        else:
+            taken[name] = value
+    return TakenOver(taken, refused)
+
+
+def _is_refused(schema: Any, values: dict[str, Any], name: str) -> bool:
+    """What is wrong elsewhere is the fault of another name."""
+    return any(re.split(r"[.\[]", each["field"])[0] == name for each in problems_of_values(schema, values))
+
+
+def change_some_setting(installation: Installation, values: dict[str, Any] | None = None) -> bool:
+    """For tests on a sandbox store, as its merchant: save these values, or change the first setting that its schema lets one change.
+
+    Raises like `save_settings`. False if there is none to change.
+    """
+    if values is None:
+        values = _other_values(settings_schema_of(installation), installation.settings)
+        if values is None:
+            return False
+    save_settings(installation=installation, user=installation.business.owner, values=values)
+    return True
+
+
+def _other_values(schema: dict[str, Any] | None, values: dict[str, Any]) -> dict[str, Any] | None:
+    plain: Any = resolved(schema) if schema else {}
+    defaults = defaults_of(plain)
+    in_force = overlaid(defaults, values)
+    for name, part in plain.get("properties", {}).items():
+        for other in _others(part, in_force.get(name)) if isinstance(part, dict) else ():
+            changed = in_force | {name: other}
+            if other != in_force.get(name) and not problems_of_values(schema, changed, "settings"):
+                return values | {name: other}
+    return None
+
+
+def _others(part: dict[str, Any], value: Any) -> list[Any]:
+    """Some values of a setting besides `value`, which the schema may refuse."""
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else 0
+    by_type: dict[str, list[Any]] = {
+        "boolean": [value is not True],
+        "string": ["Test", "Test 2", "#336699", "test@example.com", "https://example.com/", "2026-12-01"],
+        "integer": [number + 1, number - 1, part.get("minimum"), part.get("maximum")],
+    }
+    kind = part.get("type")
+    return [*part.get("enum", ()), *by_type.get("integer" if kind == "number" else str(kind), ())]
 
 
 # --- Blocks on pages ---------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ A process that dies after step 1 leaves a command whose result no one here knows
 `Idempotency-Key`, which has the same `commandId`, and the shop answers as before.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, Final, NoReturn
 from uuid import UUID, uuid4, uuid5
@@ -30,7 +31,9 @@ from extensions.models import ShopCommand
 from extensions.shops import calling, ledger
 from extensions.shops.calling import Command
 from installations.models import Installation
+from installations.queries import owners_of
 from stores import queries
+from stores.buyers.attributes import Attributes
 from stores.connected.bodies import SHOP_ID, read_row
 from stores.connected.rows import PushedRow, take
 from stores.connected.wanted import WantedRows
@@ -169,7 +172,8 @@ def _done(command: Command, row: ShopCommand, exchange: Exchange, may_be: MayBe)
         pushed = _row_of(command, exchange)
         if not may_be(pushed.external_id):
             raise BadAnswer(CallOutcome.UNEXPECTED, f"order.id: {pushed.external_id} is another order.")
-        (outcome,) = take(store=command.store, rows=[pushed], wanted=WANTED)
+        rows = with_owners(command.store.business, [pushed])
+        (outcome,) = take(store=command.store, rows=rows, wanted=WANTED)
         if outcome.error:
             raise BadAnswer(CallOutcome.UNEXPECTED, outcome.error.message)
     except BadAnswer as failure:
@@ -211,3 +215,26 @@ def _refuse(status: int | None, message: str) -> NoReturn:
 def _unreachable(retry_after: int | None = None) -> Unavailable:
     seconds = RETRY_AFTER if retry_after is None else retry_after
     return Unavailable(NO_ANSWER, retry_after=seconds, code="shop_unreachable")
+
+
+# --- Attributes: shops know apps by their slugs (contract, section 23, "Connected stores") ---
+
+
+def owned(business: Business, by_slug: Mapping[str, Attributes] | None) -> dict[str, Attributes] | None:
+    """By the ids of apps, as `stores` has them. Those of apps that aren't installed are left out."""
+    if by_slug is None:
+        return None
+    owners = owners_of(business, list(by_slug))
+    return {owners[slug]: own for slug, own in by_slug.items() if slug in owners}
+
+
+def with_owners(business: Business, rows: Sequence[PushedRow]) -> list[PushedRow]:
+    """Rows whose attributes are by the ids of apps. One statement, or none."""
+    slugs = {slug for row in rows for slug in row.attributes or ()}
+    owners = owners_of(business, list(slugs))
+    return [
+        replace(row, attributes={owners[slug]: own for slug, own in row.attributes.items() if slug in owners})
+        if row.attributes
+        else row
+        for row in rows
+    ]

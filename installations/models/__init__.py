@@ -6,6 +6,7 @@ from installations.models.installations import (
     SCOPE_FIELDS,
     Installation,
     InstallationQuerySet,
+    holds,
     is_in_release,
     not_in_rows,
     running,
@@ -13,6 +14,7 @@ from installations.models.installations import (
     with_versions,
 )
 from installations.models.signing_keys import SigningKey
+from installations.models.trials import Trial
 
 __all__ = [
     "RECONSENT_REST",
@@ -23,6 +25,8 @@ __all__ = [
     "Installation",
     "InstallationQuerySet",
     "SigningKey",
+    "Trial",
+    "holds",
     "is_in_release",
     "not_in_rows",
     "running",

@@ -17,7 +17,7 @@ from marketplace.scopes import in_order
 # The columns that decide whether an app may be sent an event, where to, and what its token may do.
 SCOPE_FIELDS = (
     "app", "business", "is_test", "is_review", "granted_scopes", "narrowed_scopes", "paused_at", "uninstalled_at",
-    "is_own", "installed_by", "business__is_sandbox", "business__is_connected",
+    "is_own", "installed_by", "business__is_sandbox", "business__is_connected", "business__copy_of",
     "app__scopes", "app__webhook_url", "app__webhook_events", "app__webhook_filter", "app__suspended_at",
     "app__deleted_at", "app__approved_version", "app__rolling_version", "app__approved_version__scopes",
     "runs", "runs__scopes", "runs__webhook_url",
@@ -29,8 +29,13 @@ RECONSENT_REST = timedelta(days=14)
 
 _COUNTED = models.Q(is_test=False)
 
+
+def _runs_working_copy(installation: str = "") -> models.Q:
+    return models.Q(**{f"{installation}is_review": True}) | models.Q(**{f"{installation}is_own": True})
+
+
 # `runs_working_copy`: the same rule in SQL.
-RUNS_WORKING_COPY = models.Q(is_review=True) | models.Q(is_own=True)
+RUNS_WORKING_COPY = _runs_working_copy()
 
 
 def usable(prefix: str = "", app: str = "app__") -> models.Q:
@@ -64,6 +69,28 @@ def is_in_release(installation: str = "", app: str = "app__") -> Case:
     return Case(When(**reached, then=True), default=False, output_field=models.BooleanField())
 
 
+def _holding(scope: str, installation: str = "", app: str = "app__") -> models.Q:
+    """Whether `Installation.effective_scopes` has this one, in SQL, by the paths to the installation and to its app."""
+    is_test = models.Q(**{f"{installation}is_test": True})
+    follows_working_copy = is_test & _runs_working_copy(installation)
+    narrowed = models.Q(**{f"{installation}narrowed_scopes__isnull": True}) | models.Q(
+        HasItem(f"{installation}narrowed_scopes", scope)
+    )
+    own = narrowed & models.Q(HasItem(f"{app}scopes", scope))
+    reached = models.Q(**{f"{installation}runs": models.F(f"{app}rolling_version")})
+    newest = ~reached & models.Q(HasItem(f"{app}approved_version__scopes", scope))
+    released = reached & models.Q(HasItem(f"{installation}runs__scopes", scope))
+    agreed = models.Q(HasItem(f"{installation}granted_scopes", scope)) & (newest | released)
+    return (follows_working_copy & own) | (~follows_working_copy & agreed)
+
+
+def holds(scope: str, installation: str, app: str) -> Case:
+    """The same as a column, for rows of other models."""
+    return Case(
+        When(_holding(scope, installation, app), then=True), default=False, output_field=models.BooleanField()
+    )
+
+
 class InstallationQuerySet(models.QuerySet["Installation"]):
     def active(self) -> "InstallationQuerySet":
         return self.filter(uninstalled_at=None)
@@ -79,15 +106,8 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
         return self.filter(is_test=False).exclude(business__in=Business.objects.sandboxes())
 
     def holding(self, scope: str) -> "InstallationQuerySet":
-        """Those whose `effective_scopes` have this one: the same rule in SQL, for events, which ask all of a store's."""
-        follows_working_copy = models.Q(is_test=True) & RUNS_WORKING_COPY
-        narrowed = models.Q(narrowed_scopes__isnull=True) | models.Q(HasItem("narrowed_scopes", scope))
-        own = narrowed & models.Q(HasItem("app__scopes", scope))
-        reached = models.Q(runs=models.F("app__rolling_version"))
-        newest = ~reached & models.Q(HasItem("app__approved_version__scopes", scope))
-        released = reached & models.Q(HasItem("runs__scopes", scope))
-        agreed = models.Q(HasItem("granted_scopes", scope)) & (newest | released)
-        return self.filter((follows_working_copy & own) | (~follows_working_copy & agreed))
+        """Those whose `effective_scopes` have this one, for events, which ask all of a store's."""
+        return self.filter(_holding(scope))
 
     def with_app(self) -> "InstallationQuerySet":
         """Also read what `effective_scopes` and `app_fields` use."""

@@ -22,7 +22,7 @@ from redis.exceptions import RedisError
 from accounts.models import Business, User
 from common.errors import Conflict
 from common.secrets import digest
-from installations.models import Grant, Installation
+from installations.models import Grant, Installation, Trial
 from installations.queries import offered
 from installations.services import lifecycle, sandbox
 from installations.services.lifecycle import Issued, Terms
@@ -32,6 +32,14 @@ from marketplace.services.locks import lock_app, require_not_suspended
 
 CODE_LIFETIME = timedelta(seconds=60)
 MAX_NOTED = 2048  # characters of a refused redirect_uri
+
+
+OTHER_TRIAL: Final = "This is a copy of a store on which another app is tried. Install this one on the store."
+
+
+def is_tried_on(copy: Business, app: App) -> bool:
+    """Whether this is the app for which the copy of a store was made."""
+    return Trial.objects.open().filter(copy=copy, app=app).exists()
 
 
 @transaction.atomic
@@ -55,16 +63,15 @@ def authorize(
     version that was shown, None the working copy. `narrows`: the app named these scopes, so that scopes which the
     working copy gets later aren't granted automatically. `names_redirect_uri`: the request named the Redirect URL.
 
-    Raises `Conflict` if the app was suspended or asks for something else since the page was shown, `NotFound` if it was
-    deleted.
+    Raises `Conflict` if the app was suspended or asks for something else since the page was shown, and for a copy of a store that was made
+    for another app; `NotFound` if it was deleted.
     """
     app = lock_app(app)
     require_not_suspended(app)
     now = now or timezone.now()
-    state = offered(app=app, user=user)
-    approved = state if isinstance(state, AppVersion) else None
-    if state is None or approved != version or not _is_offered(scopes, state, narrows):
-        raise Conflict("The app's request has changed.")
+    _require_offered(offered(app=app, user=user), version, scopes, narrows)
+    if business.copy_of_id and not is_tried_on(business, app):
+        raise Conflict(OTHER_TRIAL)
     grant = Grant(
         application=app,
         business=business,
@@ -183,6 +190,15 @@ def _terms(grant: Grant, app: App) -> Terms:
         consented_at=grant.created,
         agreed_version=grant.version,
     )
+
+
+def _require_offered(
+    state: App | AppVersion | None, shown: AppVersion | None, scopes: Sequence[str], narrows: bool
+) -> None:
+    """Raises `Conflict` unless the person is offered what was shown."""
+    approved = state if isinstance(state, AppVersion) else None
+    if state is None or approved != shown or not _is_offered(scopes, state, narrows):
+        raise Conflict("The app's request has changed.")
 
 
 def _is_offered(scopes: Sequence[str], state: App | AppVersion, narrows: bool) -> bool:

@@ -5,6 +5,7 @@ locks is that of `marketplace.services.locks`.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -128,13 +129,14 @@ def change_terms(*, installation: Installation, terms: Terms, by: User, now: dat
     For a test install the history records equal terms, too: an approval doesn't convert test installs that were agreed
     to after it.
     """
-    before, could = _terms_of(installation), installation.effective_scopes
+    before, could, was = _terms_of(installation), installation.effective_scopes, copy(installation)
     agreed = installation.agreed_version_id
     _put(terms, installation, now)
     installation.save(update_fields=CONSENT)
     if _terms_of(installation) != before:
         agrees_to_more = agreed not in (None, installation.agreed_version_id)
         _announce_change(installation, could, now, by=by, agrees_to_more=agrees_to_more)
+        _announce_merchant(installation, was, now)
     elif installation.is_test:
         history.record(installation=installation, kind=HistoryKind.TERMS_CHANGED, at=now, by=by)
 
@@ -167,11 +169,12 @@ def _create(app: App, business: Business, by: User, terms: Terms, now: datetime)
 
 
 def _renew(installation: Installation, by: User, terms: Terms, now: datetime) -> Issued:
-    could = installation.effective_scopes
+    could, was = installation.effective_scopes, copy(installation)
     _put(terms, installation, now)
     token = _set_token(installation, now)
     installation.save(update_fields=[*CONSENT, *TOKEN])
     _announce_change(installation, could, now, by=by)
+    _announce_merchant(installation, was, now)
     return Issued(installation, token)
 
 
@@ -229,6 +232,10 @@ def _announce_change(
     signals.installation_changed.send(Installation, installation=installation, now=now)
 
 
+def _announce_merchant(installation: Installation, was: Installation, now: datetime) -> None:
+    signals.merchant_changed.send(Installation, installation=installation, before=was, now=now)
+
+
 def _set_token(installation: Installation, now: datetime) -> str:
     token = new_access_token(test=installation.is_test)
     _end_token(installation)
@@ -272,10 +279,11 @@ def pause(*, installation: Installation, user: User, now: datetime | None = None
     """
     found, now = _locked(installation, user), now or timezone.now()
     if found.paused_at is None:
-        found.paused_at = now
+        was, found.paused_at = copy(found), now
         found.save(update_fields=["paused_at"])
         history.record(installation=found, kind=HistoryKind.PAUSED, at=now, by=user)
         signals.installation_paused.send(Installation, installation=found, now=now)
+        _announce_merchant(found, was, now)
     return found
 
 
@@ -284,10 +292,11 @@ def resume(*, installation: Installation, user: User, now: datetime | None = Non
     """Let a paused app run again; what was held for it is sent. A running app stays as it is. Raises like `pause`."""
     found, now = _locked(installation, user), now or timezone.now()
     if found.paused_at is not None:
-        found.paused_at = None
+        was, found.paused_at = copy(found), None
         found.save(update_fields=["paused_at"])
         history.record(installation=found, kind=HistoryKind.RESUMED, at=now, by=user)
         signals.installation_resumed.send(Installation, installation=found, now=now)
+        _announce_merchant(found, was, now)
     return found
 
 
@@ -299,13 +308,18 @@ def _locked(installation: Installation, user: User) -> Installation:
 
 @transaction.atomic
 def keep_settings(
-    *, installation: Installation, values: dict[str, Any], before: dict[str, Any] | None = None
+    *,
+    installation: Installation,
+    values: dict[str, Any],
+    before: dict[str, Any] | None = None,
+    now: datetime | None = None,
 ) -> Installation:
     """Replace the values. Raises `Conflict` if the app is not installed any more, or they are no longer those of `before`."""
     found = locked(installation)
     require_unchanged(found.settings, values, before)
-    found.settings = values
+    was, found.settings = copy(found), values
     found.save(update_fields=["settings"])
+    _announce_merchant(found, was, now or timezone.now())
     return found
 
 

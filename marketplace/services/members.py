@@ -114,6 +114,13 @@ def is_offered_to(person: User, app: App) -> bool:
     return row is not None and row.user_id == person.pk
 
 
+def offered_to(person: User, now: datetime | None = None) -> list[App]:
+    """The apps that the person can become the owner of now, with their owners, newest offer first."""
+    since = (now or timezone.now()) - LASTS
+    offers = Membership.objects.filter(user=person, role=AppRole.DEVELOPER, owner_offered_at__gt=since)
+    return [each.app for each in offers.select_related("app__developer").order_by("-owner_offered_at")]
+
+
 @transaction.atomic
 def offer_transfer(*, app: App, by: User, email: str, now: datetime | None = None) -> Membership:
     """Offer the app to one of its developers, in place of an earlier offer. Both get a mail.

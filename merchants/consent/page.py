@@ -11,13 +11,15 @@ from django.utils.functional import cached_property
 
 from accounts.models import Business
 from activity.use import UseInStores, use_in_stores
+from extensions.enums import ExtensionType
 from extensions.in_store.capabilities import Capability, Requested, offered_capabilities, requested
-from installations.models import HistoryEntry, Installation
+from installations.models import HistoryEntry, Installation, Trial
 from installations.queries import AskedScopes, asked_since
 from marketplace.data_terms import DataTerms
 from marketplace.models import App, AppVersion
 from marketplace.scopes import SCOPES, Scope, in_order
 from merchants.frame import InstalledApp
+from teststores.trials import refused_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,20 @@ class ConsentPage:
         """The existing installation in the only business."""
         return next(iter(self.installed), None) if self.business else None
 
+    @cached_property
+    def trial(self) -> Trial | None:
+        """The one of this app on a copy of the only business."""
+        return (
+            Trial.objects.open().filter(app=self.app, store=self.business).first() if self.business else None
+        )
+
+    @cached_property
+    def refused_settings(self) -> list[str] | None:
+        """The names of the trial's settings that the store can't take over; None if there are none to take over."""
+        if self.trial is None or self.existing or not isinstance(self.offered, AppVersion):
+            return None
+        return refused_settings(self.trial, self.offered)
+
     @property
     def added(self) -> list[ConsentGroup]:
         """The requested scopes that the app doesn't have yet."""
@@ -86,6 +102,10 @@ class ConsentPage:
     def capabilities(self) -> list[Capability]:
         """What an install adds to the store: for an existing installation, only what is new."""
         return offered_capabilities(self.offered) if self._requested is None else self._requested.capabilities
+
+    @property
+    def in_short(self) -> list[str]:
+        return in_short(self.capabilities, set(self.scopes) - self._held)
 
     @property
     def asks_about_data(self) -> bool:
@@ -158,6 +178,18 @@ def grouped(names: Iterable[str]) -> list[ConsentGroup]:
     return [group for group in groups if group.lines]
 
 
+def in_short(capabilities: Iterable[Capability], scopes: Iterable[str]) -> list[str]:
+    """What is sensitive of it, in three lines at most: at checkout, on every page, and with the store's data."""
+    sensitive = [each for each in capabilities if each.is_sensitive]
+    at_checkout = [each.title for each in sensitive if each.type == ExtensionType.HOOK]
+    scripts = sum(each.type == ExtensionType.EMBED for each in sensitive)
+    runs = f"Runs {scripts} scripts on every page" if scripts > 1 else "Runs a script on every page"
+    data = [SCOPES[name].in_short for name in in_order(scopes) if SCOPES[name].in_short]
+    return [
+        " ".join(f"{each}." for each in line) for line in (at_checkout, [runs] * bool(scripts), data) if line
+    ]
+
+
 def _line(scope: Scope) -> ConsentLine:
     return ConsentLine(scope.title, scope.detail, bool(scope.sensitive))
 
@@ -185,6 +217,10 @@ class PermissionRequest:
     @property
     def is_about_data_alone(self) -> bool:
         return self.data is not None and not self.capabilities and not self.added
+
+    @property
+    def in_short(self) -> list[str]:
+        return in_short(self.capabilities, [scope.name for scope, _ in self.added])
 
     @property
     def approved(self) -> str:

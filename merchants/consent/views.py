@@ -16,7 +16,7 @@ from django.views.generic import View
 from oauth2_provider.exceptions import FatalClientError, OAuthToolkitError
 from oauthlib.oauth2.rfc6749 import errors
 
-from accounts.access import stores_of
+from accounts.access import copies_of, stores_of
 from accounts.models import Business, User
 from accounts.services.confirmation import UNCONFIRMED, must_confirm
 from accounts.sign_in import ways
@@ -24,8 +24,10 @@ from common.errors import Conflict, NotFound, ServiceError
 from common.web.limits import limit
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.requests import LONGEST
+from installations.models import Trial
 from installations.oauth import AuthorizationCore, answer_url, authorization_core
 from installations.queries import businesses_to_install_on, granted_by, installs_listed_apps, offered
+from installations.services.authorization import OTHER_TRIAL, is_tried_on
 from installations.services.consent import approve_scopes, decline_scopes
 from marketplace import rules
 from marketplace.access import may_develop
@@ -34,6 +36,7 @@ from merchants.access import MerchantRequest, app_page
 from merchants.consent.page import ConsentPage, PermissionRequest, question_of
 from merchants.frame import InstalledApp
 from merchants.store.forms import ShopForm
+from teststores import trials
 
 APPROVE, DECLINE = "approve", "decline"
 NEWER_VERSION = "The app has a newer version. Review what it asks for now."
@@ -111,6 +114,7 @@ class AuthorizeView(View):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         if request.POST.get("answer") != "install":
+            self._end_trial()
             raise self._denied()
         form = ShopForm(request.POST, businesses=businesses_to_install_on(_person(request)))
         if not self._is_what_was_shown(request.POST):
@@ -132,6 +136,7 @@ class AuthorizeView(View):
         limit(request, "consent", key=str(_person(request).pk), per_minute=CONSENTS)
         asked = self.authorization
         credentials = asked.credentials | {"business": business}
+        trials.want_settings(app=self.app, store=business, wanted="take_settings" in request.POST)
         try:
             url, _, _, _ = asked.core.create_authorization_response(request, asked.scopes, credentials, True)
         except (Conflict, NotFound):  # the app was changed after we had read it and before we locked it
@@ -139,6 +144,12 @@ class AuthorizeView(View):
             self.authorization = _authorization(request, self.app)
             return self._page(request, notice=CHANGED, status=422)
         return HttpResponseRedirect(url)
+
+    def _end_trial(self) -> None:
+        """A merchant who cancels on the page of a copy ends the trial. An app that is installed there is left to the bar."""
+        page = self._consent_page()
+        if page.business and page.business.copy_of_id and not page.existing:
+            trials.end(Trial.objects.get(copy=page.business))
 
     def _denied(self) -> RedirectToApp:
         credentials = self.authorization.credentials
@@ -212,7 +223,11 @@ def _authorization(request: HttpRequest, app: App) -> AuthorizationRequest:
     businesses = list(businesses_to_install_on(user))
     _require_manager(request, user, businesses)
     if wanted := request.GET.get("business_id"):
-        businesses = [business for business in businesses if business.id == _uuid(wanted)]
+        known = _uuid(wanted)
+        named = copies_of(user, timezone.now()).filter(pk__in=[known] if known else [])
+        businesses = [business for business in businesses if business.id == known] or list(named)
+        if businesses and businesses[0].copy_of_id and not is_tried_on(businesses[0], app):
+            raise ConsentProblem(OTHER_TRIAL, 409)
         if not businesses:
             raise RedirectToApp(
                 errors.AccessDeniedError(state=credentials["state"]), credentials["redirect_uri"]

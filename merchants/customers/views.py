@@ -1,11 +1,18 @@
-"""One customer: what is stored, a copy of it, and erasing it (contract, section 12)."""
+"""The customers of a store, and one of them: what is stored, a copy of it, and erasing it (contract, section 12).
 
+No address here has a person's contact in it, which would end in logs, histories and referrers. A person is found by a form that is sent, and
+has the address of an order or a review that is theirs.
+"""
+
+import re
+from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.db.models import Max
+from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -13,55 +20,152 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.models import Business
 from common import lengths, places
+from common.contacts import kept_email_key, kept_phone_key
 from common.db.rows import get_or_not_found
 from common.errors import Conflict, Invalid, NotFound
+from common.ids import parse_id
 from common.places import Work
 from common.times import iso
+from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
+from extensions.queries import shown_attributes
 from merchants.access import MerchantRequest, merchant_page, orders_page, own_row
-from merchants.lists import ROWS
+from merchants.lists import ROWS, store_query
+from merchants.store.queries import SPENT, customers_of
+from merchants.templatetags.merchant_store import customer_rows, order_rows
 from stores.customers import Person, open_order, orders_of, reviews_of
-from stores.models import CustomerErasure
+from stores.models import CustomerErasure, Order, Review
 from stores.records import OrderRecord, ReviewRecord
 from stores.serializers import order_payload, review_payload
 from stores.services.customer_erasure import erase as erase_customer
 from webhooks.queries import customer_erasures
 
 SHOWN: Final = 50  # orders, and reviews, of one customer
+ERASURES: Final = 10
 NOTHING: Final = "Nothing is stored for this customer."
+BY_PHONE: Final = "phone"
+
+
+@require_http_methods(GET_OR_POST)
+@orders_page
+def customers(request: MerchantRequest) -> HttpResponse:
+    """The people who ordered, for those who manage the store; who was erased, without a name. Body: `q`, as `CustomerSearch` takes it.
+
+    Links that others have made may have `email` or `phone`. They lead on to the person's page.
+    """
+    asked = next((name for name in ("email", "phone") if name in request.GET), "")
+    data: Any = {"q": request.GET[asked]} if asked else typed(request)
+    form = CustomerSearch(data, store=request.business, has_list=request.manages, kind=asked)
+    name, person = (form.name, form.person) if form.is_bound and form.is_valid() else ("", None)
+    if person and (page := _address_of(request.business, person)):
+        return page
+    before = parse_id(request.GET.get("before"))
+    context = _erasures(request) | {"form": form, "before": before}
+    if request.manages and not form.errors and not person:
+        found = customers_of(request.business, before=before, search=name, most=ROWS + 1)
+        shown, has_older = found[:ROWS], len(found) > ROWS and not name
+        context |= {
+            "customers": customer_rows(shown),
+            "has_older": has_older,
+            "last": shown[-1].newest.pk if shown else "",
+        }
+    return render(
+        request, "merchants/customers/customers.html", context, status=UNPROCESSABLE if form.errors else 200
+    )
+
+
+def _erasures(request: MerchantRequest) -> dict[str, Any]:
+    wanted = page_request(request.GET, default=ERASURES, maximum=ERASURES)
+    done = customer_erasures(request.business)
+    return {"page_request": wanted, "erasures": list(done[wanted.window]), "total": done.count()}
+
+
+def _address_of(business: Business, person: Person) -> HttpResponseRedirect | None:
+    """That of the person's newest order, or review. None if nothing is stored."""
+    places.require(Work.SEARCH)
+    order = orders_of(business, person).prefetch_related(None).first()
+    row = order or reviews_of(business, person).first()
+    if row is None:
+        return None
+    page = reverse("merchants:customer", args=[row.pk])
+    return HttpResponseRedirect(f"{page}?by={BY_PHONE}" if order and _is_of_mail(order, person) else page)
+
+
+def _is_of_mail(order: Order, person: Person) -> bool:
+    """Whether the order is that of an e-mail address, although its phone number was asked for."""
+    return bool(person.phone) and bool(kept_email_key(order.customer_email))
+
+
+@dataclass(frozen=True, slots=True)
+class PersonInRow:
+    """A person, with the parts of the addresses of the pages about them."""
+
+    person: Person
+    row: Order | Review
+
+    @property
+    def query(self) -> str:
+        has_mail = isinstance(self.row, Order) and _is_of_mail(self.row, self.person)
+        return f"?by={BY_PHONE}" if has_mail else ""
+
+    @property
+    def export_page(self) -> str:
+        return self.page("customer_export")
+
+    @property
+    def erase_page(self) -> str:
+        return self.page("customer_erase")
+
+    def page(self, name: str = "customer") -> str:
+        return reverse(f"merchants:{name}", args=[self.row.pk]) + self.query
+
+
+def _found(request: MerchantRequest, row_id: str) -> PersonInRow:
+    """The person whose order or review this is. Raises `NotFound`, also once the person is erased."""
+    row: Order | Review
+    try:
+        row = own_row(request, Order.objects.all(), row_id, "Customer")
+        email, phone = kept_email_key(row.customer_email), kept_phone_key(row.customer_phone)
+    except NotFound:
+        row = own_row(request, Review.objects.all(), row_id, "Customer")
+        email, phone = kept_email_key(row.author_email), ""
+    by = request.POST.get("by") or request.GET.get("by")
+    if phone and (not email or by == BY_PHONE):
+        return PersonInRow(Person(phone=phone), row)
+    if not email:
+        raise NotFound(NOTHING)
+    return PersonInRow(Person(email=email), row)
 
 
 @require_safe
 @orders_page
-def customers(request: MerchantRequest) -> HttpResponse:
-    """Finds by `email` or `phone`, one of the two, and lists who was erased, without a name."""
-    wanted = page_request(request.GET, default=ROWS, maximum=ROWS)
-    done = customer_erasures(request.business)
-    context: dict[str, Any] = {
-        "form": CustomerSearch(request.GET if _is_asked(request.GET) else None, store=request.business),
-        "page_request": wanted,
-        "erasures": list(done[wanted.window]),
-        "total": done.count(),
-        "may": request.manages,
-    }
-    form = context["form"]
-    if form.is_bound and not form.is_valid():
-        return render(request, "merchants/customers/customers.html", context, status=UNPROCESSABLE)
-    if form.is_bound:
-        context |= _stored(request, form.person)
-    return render(request, "merchants/customers/customers.html", context)
-
-
-def _is_asked(query: QueryDict) -> bool:
-    return "email" in query or "phone" in query
+def customer(request: MerchantRequest, customer_id: str) -> HttpResponse:
+    """What is stored about one person, whose order or review has this id. `by` is `phone` for that of an order with both."""
+    found = _found(request, customer_id)
+    stored = _stored(request, found.person)
+    orders = stored["orders"]
+    sums = orders_of(request.business, found.person).order_by().aggregate(spent=SPENT, last=Max("created_at"))
+    context = (
+        stored
+        | sums
+        | {
+            "found": found,
+            "name": orders[0].customer_name if orders else stored["reviews"][0].author_name,
+            "rows": order_rows(orders, (), may_select=False),
+            "newest": orders[0] if orders else None,
+            "notes": [order for order in orders if order.note],
+        }
+    )
+    return render(request, "merchants/customers/customer.html", context)
 
 
 def _stored(request: MerchantRequest, person: Person) -> dict[str, Any]:
+    """Raises `NotFound` without any."""
     places.require(Work.SEARCH)
     orders, reviews = orders_of(request.business, person), reviews_of(request.business, person)
-    return {
+    stored = {
         "person": person,
         "orders": list(orders[:SHOWN]),
         "order_total": orders.count(),
@@ -69,33 +173,24 @@ def _stored(request: MerchantRequest, person: Person) -> dict[str, Any]:
         "review_total": reviews.count(),
         "most": SHOWN,
     }
-
-
-def _person(request: MerchantRequest) -> Person:
-    """The one that the page was asked for. Raises `Invalid`."""
-    given = request.POST if request.method == "POST" else request.GET
-    return Person.of(email=given.get("email", ""), phone=given.get("phone", ""), store=request.business)
+    if not stored["orders"] and not stored["reviews"]:
+        raise NotFound(NOTHING)
+    return stored
 
 
 @require_safe
 @merchant_page
-def export(request: MerchantRequest) -> HttpResponse:
-    """A JSON file with all that is stored, as the app API has it. Raises `NotFound` without any."""
-    if not _is_asked(request.GET):
-        return redirect("merchants:customers")
-    person, business = _person(request), request.business
+def export(request: MerchantRequest, customer_id: str) -> HttpResponse:
+    """A JSON file with all that is stored, as the app API has it."""
+    person, business = _found(request, customer_id).person, request.business
     places.require(Work.EXPORT)
-    orders = [order_payload(OrderRecord.of(order)) for order in orders_of(business, person)]
-    reviews = [review_payload(ReviewRecord.of(review)) for review in reviews_of(business, person)]
-    if not orders and not reviews:
-        raise NotFound(NOTHING)
     record = {
         "businessId": str(business.pk),
         "business": business.name,
         "exportedAt": iso(timezone.now()),
         "customer": {"email": person.email or None, "phone": person.phone or None},
-        "orders": orders,
-        "reviews": reviews,
+        "orders": [_exported(order) for order in orders_of(business, person)],
+        "reviews": [review_payload(ReviewRecord.of(review)) for review in reviews_of(business, person)],
     }
     response = HttpResponse(
         orjson.dumps(record, option=orjson.OPT_INDENT_2), content_type="application/json; charset=utf-8"
@@ -104,45 +199,38 @@ def export(request: MerchantRequest) -> HttpResponse:
     return response
 
 
+def _exported(order: Order) -> dict[str, Any]:
+    """With what all apps have put there. Keys of customers are each app's own."""
+    record = order_payload(OrderRecord.of(order))
+    del record["customer"]["key"]
+    found = shown_attributes((order.attributes or {}).items())
+    return record | {"attributes": {each.slug: dict(each.values) for each in found}}
+
+
 @require_http_methods(GET_OR_POST)
 @merchant_page
-def erase(request: MerchantRequest) -> HttpResponse:
-    """Says what goes and what stays, and asks. 409, with the order, while one of the customer's is open."""
-    if request.method != "POST" and not _is_asked(request.GET):
-        return redirect("merchants:customers")  # from the sign-in page, which keeps no name
-    person = _person(request)
-    if request.method == "POST":
-        return _erase(request, person)
-    stored = _stored(request, person)
-    if not stored["orders"] and not stored["reviews"]:
-        messages.info(request, NOTHING)
-        return redirect("merchants:customers")
-    return _ask(request, person, stored)
-
-
-def _ask(request: MerchantRequest, person: Person, stored: dict[str, Any]) -> HttpResponse:
-    waiting = open_order(request.business, person)
-    context = stored | {"waiting": waiting, "back": _search_of(person)}
-    return render(request, "merchants/customers/erase.html", context, status=409 if waiting else 200)
-
-
-def _erase(request: MerchantRequest, person: Person) -> HttpResponse:
-    """Pressed twice, it is done once: the second finds nothing."""
+def erase(request: MerchantRequest, customer_id: str) -> HttpResponse:
+    """Says what goes and what stays, and asks. 409, with the order, while one of the customer's is open. Pressed twice, it is done once."""
     try:
-        done = erase_customer(business=request.business, person=person, by=request.user)
+        found = _found(request, customer_id)
+        if request.method != "POST":
+            return _ask(request, found)
+        done = erase_customer(business=request.business, person=found.person, by=request.user)
     except Conflict:
-        return _ask(request, person, _stored(request, person))
-    except NotFound:
+        return _ask(request, found)
+    except NotFound as error:
+        if str(error.message) != NOTHING:
+            raise
         messages.info(request, NOTHING)
-        return redirect("merchants:customers")
+        return redirect(reverse("merchants:customers") + store_query(request))
     messages.success(request, "The customer is erased.")
     return redirect("merchants:customer_erasure", done.pk)
 
 
-def _search_of(person: Person) -> str:
-    query = QueryDict(mutable=True)
-    query.update(person.fields)
-    return f"{reverse('merchants:customers')}?{query.urlencode()}"
+def _ask(request: MerchantRequest, found: PersonInRow) -> HttpResponse:
+    stored, waiting = _stored(request, found.person), open_order(request.business, found.person)
+    context = stored | {"waiting": waiting, "back": found.page()}
+    return render(request, "merchants/customers/erase.html", context, status=409 if waiting else 200)
 
 
 @require_safe
@@ -156,33 +244,39 @@ def erasure(request: MerchantRequest, erasure_id: str) -> HttpResponse:
 
 
 class CustomerSearch(forms.Form):
-    """Exactly one of the two. `person` is the result."""
+    """Exactly one e-mail address or phone number: `person` is the result. With a list, it may be a part of a `name` as well.
+
+    `kind` is what the text is said to be, where somebody said it.
+    """
 
     use_required_attribute = False
-    email = forms.CharField(
-        label="E-mail",
-        required=False,
-        max_length=lengths.EMAIL,
-        widget=forms.TextInput({"type": "search", "inputmode": "email", "autocomplete": "off"}),
+    q = forms.CharField(
+        max_length=lengths.EMAIL, widget=forms.TextInput({"type": "search", "autocomplete": "off"})
     )
-    phone = forms.CharField(
-        label="Phone",
-        required=False,
-        max_length=60,
-        widget=forms.TextInput({"type": "search", "inputmode": "tel", "autocomplete": "off"}),
-    )
-    person: Person
+    person: Person | None = None
+    name = ""
 
-    def __init__(self, *args: Any, store: Business, **options: Any) -> None:
+    def __init__(self, *args: Any, store: Business, has_list: bool, kind: str = "", **options: Any) -> None:
         super().__init__(*args, **options)
-        self.store = store
+        self.store, self.has_list, self.kind = store, has_list, kind
+        self.fields["q"].label = "Name, e-mail or phone" if has_list else "E-mail or phone"
+        self.fields["q"].error_messages["required"] = "Enter an e-mail address or a phone number."
 
-    def clean(self) -> dict[str, Any]:
-        typed = super().clean() or self.cleaned_data
-        if not self.errors:
-            try:
-                self.person = Person.of(email=typed["email"], phone=typed["phone"], store=self.store)
-            except Invalid as error:
-                for problem in error.details:
-                    self.add_error(problem["field"], problem["message"])
-        return typed
+    def clean_q(self) -> str:
+        text: str = self.cleaned_data["q"].strip()
+        kind = self.kind or _kind_of(text)
+        if self.has_list and not kind:
+            self.name = text
+            return text
+        try:
+            self.person = Person.of(store=self.store, **{kind or "email": text})
+        except Invalid as error:
+            raise forms.ValidationError([problem["message"] for problem in error.details]) from error
+        return text
+
+
+def _kind_of(text: str) -> str:
+    """What a text looks like: `email`, `phone`, or a name."""
+    if "@" in text:
+        return "email"
+    return "phone" if re.search(r"\d", text) and not re.search(r"[^\W\d_]", text) else ""

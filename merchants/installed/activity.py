@@ -42,23 +42,28 @@ ACTS: Final = {
     ("POST", "/app-api/orders"): "Placed orders",
     ("PATCH", "/app-api/orders/{order_id}/status"): "Changed the status of orders",
     ("PATCH", "/app-api/orders/{order_id}/payment"): "Reported payments",
+    ("PATCH", "/app-api/orders/{order_id}/attributes"): "Changed its own details of orders",
     ("GET", "/app-api/payment-methods"): "Asked for your payment methods",
     ("GET", "/app-api/events"): "Read what happened in your store",
     ("POST", "/app-api/exports"): "Exported records",
 }
 REFUSED: Final = "Tried something it has no permission for"
 DAYS: Final = 7
+READ, CHANGED, ASKED = range(3)  # the series of the plot
 
 
 @dataclass(frozen=True, slots=True)
 class ActivityLine:
-    """One thing that the app did. `count` is None where it isn't counted; `problem` says what went wrong."""
+    """One thing that the app did. `count` is None where it isn't counted; `problem` says what went wrong. `series` is the place in the
+    plot of those that count it.
+    """
 
     words: str
     count: int | None
     last: datetime | None
     is_cut: bool = False
     problem: str = ""
+    series: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +181,16 @@ def works_since(at_checkout: list[AtCheckout], received: DeliveryHealth) -> date
 
 
 def _lines(calls: Summary, at_checkout: list[AtCheckout], health: DeliveryHealth) -> list[ActivityLine]:
-    lines = [ActivityLine(each.words, each.count, each.last, calls.is_cut) for each in deeds_of(calls)]
+    lines = [
+        ActivityLine(
+            each.words,
+            each.count,
+            each.last,
+            calls.is_cut,
+            series=None if each.is_refused else CHANGED if each.is_change else READ,
+        )
+        for each in deeds_of(calls)
+    ]
     lines += [_hook(each) for each in at_checkout if each.health.asked]
     if health.last_at or health.given_up:
         many = "1,000 or more" if health.given_up >= MANY else f"{health.given_up:,}"
@@ -187,8 +201,14 @@ def _lines(calls: Summary, at_checkout: list[AtCheckout], health: DeliveryHealth
 
 def _hook(part: AtCheckout) -> ActivityLine:
     health = part.health
-    failed = f"{health.failed:,} failed, the last {_at(health.failed_at)}" if health.failed_at else ""
-    return ActivityLine(part.description.done, health.asked, health.last, health.asked >= NEWEST, failed)
+    made = health.failed - health.skipped
+    what = ([f"{made:,} failed"] if made else []) + (
+        [f"{health.skipped:,} skipped"] if health.skipped else []
+    )
+    failed = f"{', '.join(what)}, the last {_at(health.failed_at)}" if health.failed_at else ""
+    return ActivityLine(
+        part.description.done, health.asked, health.last, health.asked >= NEWEST, failed, ASKED
+    )
 
 
 def _at(moment: datetime) -> str:
@@ -277,6 +297,7 @@ class Deed:
     count: int
     last: datetime
     is_refused: bool = False
+    is_change: bool = False
 
 
 def deeds_of(calls: Summary) -> list[Deed]:
@@ -287,6 +308,10 @@ def deeds_of(calls: Summary) -> list[Deed]:
         if words:
             earlier = deeds.get(words, Deed(words, 0, each.last))
             deeds[words] = Deed(
-                words, earlier.count + each.count, max(earlier.last, each.last), each.is_refused
+                words,
+                earlier.count + each.count,
+                max(earlier.last, each.last),
+                each.is_refused,
+                each.method not in ("GET", "HEAD"),
             )
     return sorted(deeds.values(), key=lambda deed: deed.last, reverse=True)

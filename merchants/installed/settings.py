@@ -29,6 +29,20 @@ from stores.hookpoints import BUDGET_SECONDS, HookPoint
 from webhooks.queries import delivery_health
 
 
+@require_safe
+@app_page
+def welcome(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
+    """What the app adds, and the first thing to do with it: a block on a page, its settings, or its own page. Apps lead here."""
+    context = {
+        "app": app,
+        "installation": app.installation,
+        "pages": pages_for_blocks(request.business),
+        "first_block": next(iter(app.blocks), None),
+        "own_page": next(iter(app.admin_pages), None),
+    }
+    return render(request, "merchants/installed/welcome.html", context)
+
+
 @require_http_methods(GET_OR_POST)
 @app_page
 def app_settings(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
@@ -60,10 +74,10 @@ def app_settings(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
 
 
 def _saved(installation: Installation) -> str:
-    """Apps read their settings from the API; there is no event for a change."""
+    """The app gets `installation.updated`, if one of its webhooks lists that, and reads them from the API in any case."""
     name = installation.app_fields.name
-    how = " It reads them by GET /app-api/installation." if installation.business.is_sandbox else ""
-    return f"Saved. {name} sees the new settings when it next reads them.{how}"
+    how = " It gets them with installation.updated." if installation.business.is_sandbox else ""
+    return f"Saved. {name} can use the new settings from now on.{how}"
 
 
 @require_safe

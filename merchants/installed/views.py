@@ -188,7 +188,7 @@ class ControlsForm(EditForm):
         if controls.most_discount is not None:
             self.fields[MOST] = forms.IntegerField(
                 label=CAP,
-                help_text="Of the price of the products, for each order. 100 is no limit.",
+                help_text="Maximum discount per order, of the price of the products. 100% means no limit.",
                 initial=controls.most_discount,
                 min_value=0,
                 max_value=100,
@@ -235,7 +235,7 @@ def resume(request: MerchantRequest, installation: Installation) -> HttpResponse
 
 class UninstallForm(forms.Form):
     reason = forms.CharField(
-        label="Why do you uninstall it?",
+        label="Why are you uninstalling?",
         required=False,
         max_length=lengths.NOTE,
         help_text="One line. The app’s developer reads it, with the name of your store.",

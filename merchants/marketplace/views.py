@@ -1,7 +1,7 @@
 """The public marketplace: the list of apps, and the page of each."""
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -12,7 +12,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
-from accounts.models import User
+from accounts.models import Business, User
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import require_safe
 from common.web.pagination import page_request
@@ -31,12 +31,14 @@ from marketplace.models import App, AppVersion
 from marketplace.queries import own_apps
 from marketplace.scopes import SCOPES, in_order
 from merchants.access import sees_apps
+from teststores.trials import stores_to_try_on
 from webhooks.insight.analytics import thirty_days
 
 Visitor = User | AnonymousUser
 ENOUGH: Final = 100  # calls or deliveries; of fewer, a page claims nothing
 APPS_PER_PAGE: Final = 24
 MORE_APPS: Final = 3
+ENOUGH_TO_FEATURE: Final = 4  # apps: of fewer, each is seen anyway
 
 
 @require_safe
@@ -47,14 +49,17 @@ def index(request: HttpRequest) -> HttpResponse:
     page = page_request(request.GET, default=APPS_PER_PAGE, maximum=4 * APPS_PER_PAGE)
     categories = listing.categories(wanted)
     total = next(each.count for each in categories if each.value == wanted.category)
+    cards = (
+        cards_of(listing.find(wanted)[page.window], request.user) if is_valid and page.offset < total else []
+    )
+    featured = featured_of(cards) if is_valid and wanted == Wanted() and not page.offset else None
     context = {
         "form": form,
         "wanted": wanted,
         "page_request": page,
         "total": total,
-        "apps": cards_of(listing.find(wanted)[page.window], request.user)
-        if is_valid and page.offset < total
-        else [],
+        "featured": featured,
+        "apps": cards[1:] if featured else cards,
         "categories": [(each, _query(request.GET, category=each.value)) for each in categories],
         "category": next((each for each in categories if each.value == wanted.category and each.value), None),
         "in_all_categories": categories[0].count,
@@ -251,14 +256,32 @@ def cards_of(apps: Iterable[App], user: Visitor) -> list[Card]:
 
 
 @dataclass(frozen=True, slots=True)
+class Featured:
+    card: Card
+    picture: listing.Screenshot
+
+
+def featured_of(cards: Sequence[Card]) -> Featured | None:
+    """The first of a row of apps, if it has a picture: that is the most installed one. One statement."""
+    if len(cards) < ENOUGH_TO_FEATURE:
+        return None
+    assert cards[0].app.approved_version is not None
+    pictures = listing.screenshots_of(cards[0].app.approved_version)
+    return Featured(cards[0], pictures[0]) if pictures else None
+
+
+@dataclass(frozen=True, slots=True)
 class InstallPanel:
-    """`installations` are the person's, `asking` the ids of those with an open request; `may_install`: on one more store."""
+    """`installations` are the person's, `asking` the ids of those with an open request; `may_install`: on one more store. `tries_on`:
+    the stores on a copy of which the person may try it.
+    """
 
     installations: list[Installation]
     asking: Collection[UUID]
     may_install: bool
     is_own: bool
     authorize_address: str
+    tries_on: list[Business]
 
 
 def install_panel(app: App, user: Visitor) -> InstallPanel:
@@ -279,4 +302,5 @@ def install_panel(app: App, user: Visitor) -> InstallPanel:
         authorize_address=authorize_address(
             app, redirect_url=app.redirect_url if is_own else app.approved_version.redirect_url
         ),
+        tries_on=list(stores_to_try_on(app, user)) if isinstance(user, User) and user.is_merchant else [],
     )

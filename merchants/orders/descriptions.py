@@ -1,8 +1,10 @@
 """An order's history, how its total came about, and what a merchant may do with it, in words."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 from django.db.models import UUIDField
 
@@ -12,7 +14,7 @@ from common.money import display
 from extensions.hooks.descriptions import DESCRIPTIONS
 from stores import enums
 from stores.hookpoints import HookPoint
-from stores.models import Order, OrderChange, OrderHookPart
+from stores.models import Order, OrderChange, OrderHookPart, OrderItem, Product
 from stores.standing import is_paid, payment_of
 
 STATUS_KINDS = {enums.OrderStatus.CANCELLED: "bad", enums.OrderStatus.DELIVERED: "ok"}
@@ -37,6 +39,7 @@ class HistoryLine:
     title: str
     about: str = ""
     words: str = ""  # what a merchant wrote
+    actor: str = ""  # the name of one who works in the store
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ def paid_look(order: Order) -> tuple[str, str]:
     payment = payment_of(order)
     if payment is None or order.status == enums.OrderStatus.CANCELLED:
         return "neutral", "Unpaid"
+    if payment.status == enums.PaymentStatus.PENDING:  # the customer can still pay
+        return "neutral", "Unpaid"
     return PAYMENT_STATES[enums.PaymentStatus(payment.status)][0], "Unpaid"
 
 
@@ -79,6 +84,18 @@ def payment_detail(order: Order) -> str:
     return PAYMENT_STATES[enums.PaymentStatus(payment.status)][1]
 
 
+@dataclass(frozen=True, slots=True)
+class OrderLine:
+    """A line of an order, with the product if it still exists."""
+
+    item: OrderItem
+    product: Product | None
+
+
+def lines(order: Order, sold: Mapping[UUID, Product]) -> list[OrderLine]:
+    return [OrderLine(item, sold.get(item.product_id) if item.product_id else None) for item in order.lines]
+
+
 def history(order: Order, reader: User) -> list[HistoryLine]:
     """Newest first. Orders placed before histories were kept begin with the line that is known of them."""
     lines = [_line(change, order, reader) for change in reversed(_CHANGES.rows(order=order.pk))]
@@ -89,6 +106,11 @@ def history(order: Order, reader: User) -> list[HistoryLine]:
 
 def _line(change: OrderChange, order: Order, reader: User) -> HistoryLine:
     about = _by(change, reader)
+    actor = change.actor_name if change.actor == enums.ActorKind.MERCHANT else ""
+    return replace(_said(change, order, about), actor=actor)
+
+
+def _said(change: OrderChange, order: Order, about: str) -> HistoryLine:
     if change.kind == enums.OrderChangeKind.STATUS:
         status = enums.OrderStatus(change.status)
         return HistoryLine(change.at, STATUS_KINDS.get(status, "info"), str(status.label), about)

@@ -24,12 +24,13 @@ from common.web.forms.fields import Lines
 from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE, OneTimeForm, done, form_page, saved, sent_again
 from common.web.methods import GET_OR_POST, require_safe
+from extensions.queries import ShownAttributes, shown_attributes
 from merchants.access import MerchantRequest, orders_page, own_row_of
 from merchants.lists import OrderFilter, list_context
 from merchants.money_field import MoneyField
 from merchants.orders import descriptions
 from merchants.store.queries import VIEWS, orders_found, orders_of_customer, still_sold
-from merchants.templatetags.merchant_store import order_rows
+from merchants.templatetags.merchant_store import by_days, order_rows
 from stores import queries
 from stores.enums import FULFILMENT, OrderStatus, may_move
 from stores.models import LINES, Order
@@ -51,7 +52,7 @@ class RefundForm(forms.Form):
     known = forms.IntegerField(widget=forms.HiddenInput)
     reason = forms.CharField(
         label="Reason",
-        max_length=lengths.NOTE,
+        max_length=lengths.REFUND_REASON,
         help_text="Such as: one loaf was missing.",
         widget=forms.TextInput({"autocomplete": "off"}),
     )
@@ -95,7 +96,7 @@ def list_page(request: MerchantRequest, *, selected: Collection[str] = ()) -> Ht
         "query": _without_page(request.GET),
         "views": _views(form.cleaned_data["view"]),
         "steps": steps,
-        "rows": order_rows(orders, selected, may_select=bool(steps)),
+        "rows": by_days(order_rows(orders, selected, may_select=bool(steps)), 7 if steps else 6),
     }
     return render(request, "merchants/orders/orders.html", context)
 
@@ -137,9 +138,10 @@ def order(request: MerchantRequest, order_id: str) -> HttpResponse:
 def order_page(request: MerchantRequest, order: Order, note_form: NoteForm) -> HttpResponse:
     context = {
         "order": order,
-        "still_sold": still_sold(order) if request.manages else (),
+        "lines": descriptions.lines(order, still_sold(order)),
         "history": descriptions.history(order, request.user),
         "parts": descriptions.parts(order),
+        "attributes": attributes_of(order),
         "orders_of_customer": orders_of_customer(order),
         "payment": payment_of(order),
         "refundable": refundable(order),
@@ -157,8 +159,16 @@ def order_page(request: MerchantRequest, order: Order, note_form: NoteForm) -> H
 def packing_slip(request: MerchantRequest, order_id: str) -> HttpResponse:
     """What goes into the parcel: items without prices, for printing."""
     found = own_order(request, order_id)
-    context = {"order": found, "look": queries.store_settings(request.business)}
+    context = {
+        "order": found,
+        "look": queries.store_settings(request.business),
+        "attributes": attributes_of(found),
+    }
     return render(request, "merchants/orders/packing_slip.html", context)
+
+
+def attributes_of(order: Order) -> list[ShownAttributes]:
+    return shown_attributes((order.attributes or {}).items())
 
 
 @require_POST

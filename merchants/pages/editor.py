@@ -31,6 +31,7 @@ from installations.queries import own_installation
 from merchants.access import MerchantRequest, active_page, merchant_page, own_row
 from merchants.pages.forms import BlockOption, SitePageForm, blocks_to_add, by_category
 from stores.models import SitePage
+from stores.queries import store_settings
 from stores.services.pages import clean_html, create_page, update_page, written
 
 UNDO_KEY: Final = "page_undo"
@@ -154,7 +155,7 @@ def undo(request: MerchantRequest, page: SitePage) -> HttpResponse:
 @active_page
 def place_block(request: MerchantRequest, installation: Installation) -> HttpResponse:
     """From the app's side: put one of its blocks on a page, and go on there. Body: `choice`, and `page`, an id or `new`: a page
-    that isn't published yet, named after the block.
+    named after the block, which shoppers see at once with `publish`.
     """
     choice = _choice(request, request.POST.get("choice", ""))
     if choice.installation.pk != installation.pk:
@@ -164,8 +165,10 @@ def place_block(request: MerchantRequest, installation: Installation) -> HttpRes
         if request.POST.get("page") != NEW_PAGE:
             return _added(request, _own_page(request, request.POST.get("page", "")), choice)
         require_texts(request)
-        page = create_page(business=installation.business, title=choice.block.name, is_published=False)
-        messages.success(request, f"Page {page.title} added. Shoppers see it once you publish it.")
+        is_published = PUBLISH in request.POST
+        page = create_page(business=installation.business, title=choice.block.name, is_published=is_published)
+        seen = "Shoppers see it now." if is_published else "Shoppers see it once you publish it."
+        messages.success(request, f"Page {page.title} added. {seen}")
         return _added(request, page, choice)
 
     return pressed_once(request, reverse("merchants:pages"), place)
@@ -273,6 +276,7 @@ def _shown(
         "settings": settings,
         "tried": tried,
         "may_undo": may_undo(request, page),
+        "look": store_settings(request.business) if request.business.capabilities.page_texts else None,
     }
     form: Any = text or settings
     if form is None:

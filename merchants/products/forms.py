@@ -39,6 +39,9 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
+IN_ROW: Final = ("price", "stock", "is_available")
+
+
 class ProductForm(EditForm):
     """A product's columns under their own names, and its pictures. The services check what only they can know."""
 
@@ -190,11 +193,22 @@ def _reordered(before: list[UUID], positions: Mapping[UUID, int]) -> list[UUID]:
     return sorted(before, key=rank)
 
 
-class StockForm(EditForm):
-    """A product's stock, changed in the list."""
+class RowForm(EditForm):
+    """What is changed in the list: price, stock, and whether it is sold. A field that wasn't sent stays as it is."""
 
     stock = _pieces("Stock")
+    is_available = forms.BooleanField(label="Available", required=False, widget=SwitchInput)
 
-    def __init__(self, data: Any = None, *, stock: int | None) -> None:
+    def __init__(
+        self, data: Any = None, *, currency: str, price: int, stock: int | None, is_available: bool
+    ) -> None:
         auto_id = False if data is None else "id_%s"  # the list has a form for each row
-        super().__init__(data, initial={"stock": stock}, auto_id=auto_id)
+        initial = {"price": price, "stock": stock, "is_available": is_available}
+        super().__init__(data, initial=initial, auto_id=auto_id)
+        self.fields["price"] = MoneyField(
+            label="Price", currency=currency, error_messages={"required": "Enter a price."}
+        )
+        self.order_fields(IN_ROW)
+        if data is not None:
+            for name in set(IN_ROW) - set(data):
+                del self.fields[name]

@@ -14,7 +14,7 @@ from common.web.forms.edits import EditForm
 from common.web.forms.fields import Lines, LongChoiceField, LongSelect, PictureField
 from common.web.forms.pages import OneTimeForm
 from merchants.money_field import MoneyField
-from stores.enums import Accent
+from stores.enums import Accent, Headings
 from stores.models import StoreSettings
 from stores.services.catalogue.pictures import decode
 
@@ -56,6 +56,12 @@ class StoreForm(_AboutStore, EditForm):
         widget=forms.RadioSelect,
         help_text="For buttons and links. Each color is easy to read in light and dark.",
         error_messages={"required": "Choose a color."},
+    )
+    headings = forms.ChoiceField(
+        required=False,
+        choices=Headings.choices,
+        widget=forms.RadioSelect,
+        help_text="The type of your store's name and headings.",
     )
     tagline = forms.CharField(
         max_length=120,
@@ -102,7 +108,8 @@ class StoreForm(_AboutStore, EditForm):
     ) -> None:
         options["initial"] = {
             "name": business.name, "type": business.type, "address": business.address,
-            "locale": business.locale, "timezone": business.timezone, "currency": business.currency, "accent": current.accent,
+            "locale": business.locale, "timezone": business.timezone, "currency": business.currency,
+            "accent": current.accent, "headings": current.headings,
             "tagline": current.tagline, "hero_text": current.hero_text,
             "hero_alt": current.hero_picture.alt if current.hero_picture else "", "delivery_fee": current.delivery_fee,
         }  # fmt: skip
@@ -132,6 +139,10 @@ class StoreForm(_AboutStore, EditForm):
     def clean_locale(self) -> str:
         """As it is where it wasn't sent, as by a page of before there were languages."""
         return str(self.cleaned_data["locale"] or self.initial["locale"])
+
+    def clean_headings(self) -> str:
+        """As it is where it wasn't sent, as by a page of before there was a choice."""
+        return str(self.cleaned_data["headings"] or self.initial["headings"])
 
 
 def _languages(business: Business) -> list[tuple[str, str]]:

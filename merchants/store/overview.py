@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.db.compiled import Compiled, Param
-from common.money import display
-from common.web.charts import Chart, Point, Series, chart
+from common.money import decimals, display
+from common.web.charts import Chart, Number, Point, Scale, Series, chart
 from merchants.frame import Concern
 from merchants.store.queries import Waiting
 from stores.dashboard import DaySpan
@@ -24,7 +24,7 @@ from stores.queries import BUSINESS
 from stores.standing import PAID
 
 RANGES: Final = (7, 30, 90)  # days
-NEWEST: Final = 5
+NEWEST: Final = 6  # as high as the apps beside them
 NEW: Final = timedelta(days=30)  # for which a store is shown its first steps
 _ORDERS: Final = Compiled(
     lambda: Order.objects.filter(business=BUSINESS).select_related("payment").order_by("-id")
@@ -50,7 +50,7 @@ def store_concerns(to_confirm: int, found: Waiting) -> list[Concern]:
     if to_confirm:
         title = _counted(to_confirm, "order to confirm", "orders to confirm")
         concerns.append(
-            _concern("info", "receipt", title, "Customers wait for your answer.", "status=PENDING")
+            _concern("info", "receipt", title, "Customers are waiting for confirmation.", "status=PENDING")
         )
     if found.unpaid:
         title = _counted(found.unpaid, "order is unpaid online", "orders are unpaid online")
@@ -159,7 +159,13 @@ class Sales:
             empty="No sales in these days.",
             is_stacked=True,
             write=lambda minor: display(round(minor), business.currency, business.locale),
+            scale=Scale(partial(_whole, business), unit=10 ** decimals(business.currency)),
         )
+
+
+def _whole(business: Business, minor: Number, _top: Number) -> str:
+    """An amount of whole dollars, as the grid of a plot names it."""
+    return display(round(minor), business.currency, business.locale, is_whole=True)
 
 
 def sales_of(business: Business, *, days: int, now: datetime | None = None) -> Sales:

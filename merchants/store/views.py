@@ -115,11 +115,14 @@ def home(request: access.MerchantRequest) -> HttpResponse:
     days = int(chosen) if chosen in map(str, RANGES) else RANGES[0]
     sales = sales_of(business, days=days)
     waiting, to_confirm = waiting_in(business), business.to_confirm  # type: ignore[attr-defined]  # annotated
+    orders = list(map(order_row, overview.newest_orders(business)))
     context = {
         "sales": sales,
         "chart": sales.chart(business),
         "ranges": RANGES,
-        "orders": list(map(order_row, overview.newest_orders(business))),
+        "orders": orders,
+        "first_order": orders[0] if len(orders) == 1 else None,
+        "has_products": waiting.has_products,
         "concerns": [*concerns_of(apps), *overview.store_concerns(to_confirm, waiting)],
         "steps": overview.first_steps(business, has_products=waiting.has_products, has_apps=bool(apps)),
         "apps": app_rows(apps[:SHOWN]),

@@ -21,6 +21,7 @@ from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from marketplace.scopes import SCOPES
 from merchants.frame import AppPage, InstalledApp
+from merchants.navigation import ENTRIES, MenuEntry
 from stores.hookpoints import HookPoint
 from webhooks.models import Attempt
 
@@ -152,8 +153,8 @@ def icon_of_extension(capability: Capability) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def store_navigation(context: dict[str, Any]) -> SafeString:
-    """The links to a store's pages. Two have a number: what needs attention, and the orders to confirm."""
+def store_navigation(context: dict[str, Any], *, settings: bool = False) -> SafeString:
+    """The links to a store's pages, or to its settings. Two have a number: what needs attention, and the orders to confirm."""
     request = context["request"]
     concerns, to_confirm = request.frame.concerns, request.business.to_confirm
     needs = "needs your attention" if concerns == 1 else "need your attention"
@@ -161,17 +162,22 @@ def store_navigation(context: dict[str, Any]) -> SafeString:
         "notices": (str(concerns or ""), needs),
         "orders": ("99+" if to_confirm > 99 else str(to_confirm or ""), "to confirm"),
     }
+    routes = {entry.route: url for entry, url in request.navigation}
+    here = request.path
     of_an_app = request.resolver_match.url_name == "admin_page"  # which has a link of its own
+
+    def mark(entry: MenuEntry, url: str) -> str:
+        below = [each.route for each in ENTRIES if each.below == entry.route]
+        inside = any(here.startswith(routes[each]) for each in below if each in routes)
+        return "" if of_an_app else "true" if inside else mark_of(here, url, exact=entry.alone)
+
     return mark_safe(  # noqa: S308  # each link is safe
         "".join(
-            nav_link(
-                entry.title,
-                url,
-                entry.icon,
-                "" if of_an_app else mark_of(request.path, url, exact=entry.alone),
-                *numbers.get(entry.route, ()),
-            )
+            nav_link(entry.title, url, entry.icon, mark(entry, url), *numbers.get(entry.route, ()))
             for entry, url in request.navigation
+            if entry.is_setting == settings
+            and entry.below not in routes
+            and (not entry.of_apps or request.frame.has_apps or here == url)
         )
     )
 

@@ -1,6 +1,6 @@
 """`{% load merchant_store %}`: descriptions on the merchant's pages about the store; and the rows of the list of orders."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any, Final
 
@@ -13,10 +13,11 @@ from accounts.enums import StoreRole
 from accounts.validators import timezone_label
 from common.money import currency_label
 from common.templatetags.links import address
-from common.templatetags.ui import pill, thousands, time_element
+from common.templatetags.ui import avatar, pill, thousands, time_element
 from merchants.lists import NAMED_BY, store_query
 from merchants.orders.descriptions import paid_look, payment_detail, payment_method
 from merchants.store.overview import SetupStep
+from merchants.store.queries import Customer
 from stores.enums import OrderStatus, ProductStatus, is_low
 from stores.models import Order, Product
 from stores.queries import lines_of
@@ -27,19 +28,20 @@ register = template.Library()
 
 ORDER_LOOKS = {
     OrderStatus.PENDING: ("warn", "clock"),
-    OrderStatus.CONFIRMED: ("info", "check"),
-    OrderStatus.PREPARING: ("info", "package"),
-    OrderStatus.READY: ("info", "shopping-bag"),
-    OrderStatus.IN_DELIVERY: ("info", "truck"),
+    OrderStatus.CONFIRMED: ("neutral", "check"),
+    OrderStatus.PREPARING: ("neutral", "package"),
+    OrderStatus.READY: ("neutral", "shopping-bag"),
+    OrderStatus.IN_DELIVERY: ("neutral", "truck"),
     OrderStatus.DELIVERED: ("ok", "check"),
     OrderStatus.CANCELLED: ("neutral", "ban"),
 }
 
 
 @register.simple_tag
-def order_pill(order: Order) -> SafeString:
+def order_pill(order: Order, *, is_quiet: bool = False) -> SafeString:
+    """Quiet where the page says elsewhere how many wait."""
     kind, icon_name = ORDER_LOOKS[OrderStatus(order.status)]
-    return pill(kind, order.get_status_display(), icon_name)
+    return pill("neutral" if is_quiet else kind, order.get_status_display(), icon_name)
 
 
 @register.simple_tag
@@ -51,10 +53,35 @@ def paid_pill(order: Order) -> SafeString:
 @register.filter
 def shop_time(moment: datetime) -> SafeString:
     """`Today, 15:31` or `20 Nov, 15:31`, in the store's time zone, which the page names once; with the year if it is another."""
+    return time_element(moment, f"{shop_day(moment)}, {timezone.localtime(moment):%H:%M}")
+
+
+@register.filter
+def shop_day(moment: datetime) -> str:
+    """`Today`, `Yesterday` or `20 Nov`, with the year if it is another."""
     local, now = timezone.localtime(moment), timezone.localtime()
+    if (days := (now.date() - local.date()).days) in (0, 1):
+        return ("Today", "Yesterday")[days]
     year = "" if local.year == now.year else f" {local.year}"
-    words = "Today" if local.date() == now.date() else f"{local.day} {local:%b}{year}"
-    return time_element(moment, f"{words}, {local:%H:%M}")
+    return f"{local.day} {local:%b}{year}"
+
+
+DAY: Final = '<tr class="day"><th scope="colgroup" colspan="{}">{}</th></tr>'
+
+
+def by_days(rows: Iterable[dict[str, Any]], columns: int) -> list[dict[str, Any]]:
+    """Rows of a table, newest first, each with the time `at`, as the hour and minute. `day` is the head of those of one day."""
+    shown, last = [], ""
+    for row in rows:
+        name = shop_day(row["at"])
+        head = format_html(DAY, columns, name) if name != last else ""
+        shown.append(row | {"day": head, "placed": _hour(row["at"])})
+        last = name
+    return shown
+
+
+def _hour(moment: datetime) -> SafeString:
+    return time_element(moment, f"{timezone.localtime(moment):%H:%M}")
 
 
 @register.simple_tag(takes_context=True)
@@ -154,11 +181,31 @@ def order_row(order: Order) -> dict[str, Any]:
         "number": order.number,
         "url": address("merchants:order", order.pk),
         "status": order_pill(order),
+        "step": order_pill(order, is_quiet=True),
         "paid": paid_pill(order),
         "customer": order.customer_name or "Erased",
         "total": money(order.amount, order),
         "placed": shop_time(order.created_at),
+        "at": order.created_at,
+        "day": "",
     }
+
+
+def customer_rows(customers: Collection[Customer]) -> list[dict[str, Any]]:
+    """One for each person, whose page has the address of the newest order."""
+    return [
+        {
+            "avatar": avatar(each.newest.customer_name),
+            "url": address("merchants:customer", each.newest.pk),
+            "name": each.newest.customer_name or "No name",
+            "contact": each.newest.customer_email or each.newest.customer_phone,
+            "orders": thousands(each.orders),
+            "unit": " order" if each.orders == 1 else " orders",
+            "spent": money(each.spent, each.newest),
+            "last": shop_time(each.newest.created_at),
+        }
+        for each in customers
+    ]
 
 
 def _row(order: Order, count: int, box: SafeString | str) -> dict[str, Any]:

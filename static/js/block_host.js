@@ -7,6 +7,7 @@ import { hostFrames } from "./frame_host.js";
 (() => {
   const SHARED = 10_000; // ms for which the tokens of one request go to more frames
   const REST = 1000; // ms between two requests
+  const LONGEST = 1000; // ms for which an order waits for attributes
   const PATIENCE = 3000; // ms: settings don't wait any longer for a token
 
   const parsed = new Promise((done) => addEventListener("DOMContentLoaded", done));
@@ -33,7 +34,40 @@ import { hostFrames } from "./frame_host.js";
     return (await request.tokens)[frame.dataset.app];
   }
 
-  hostFrames(tokenOf);
+  // The page editor has no cart.
+  async function save(frame, attributes) {
+    const address = document.querySelector("[data-attributes]")?.dataset.attributes;
+    if (!address) return;
+    const answer = await fetch(address, {
+      method: "POST",
+      headers: { Accept: "application/json", "Content-Type": "application/json" },
+      body: JSON.stringify({ app: frame.dataset.app, attributes }),
+    });
+    return answer.ok ? (await answer.json()).attributes : undefined;
+  }
+
+  const saved = hostFrames(tokenOf, save);
+
+  // An order has what its buyer has just chosen in a frame: placing it waits for that, but not for long.
+  let isWaited = false;
+  addEventListener(
+    "submit",
+    (event) => {
+      const { target, submitter } = event;
+      if (isWaited || !submitter?.matches("form.checkout [data-place]")) return;
+      const work = saved();
+      if (!work) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      isWaited = true;
+      const patience = new Promise((done) => setTimeout(done, LONGEST));
+      Promise.race([work, patience]).then(() => {
+        target.requestSubmit(submitter);
+        isWaited = false;
+      });
+    },
+    true,
+  );
 
   // Scripts of apps may put something before the skip link, which has to be the first that the keyboard reaches.
   function keepFirst(link) {

@@ -1,24 +1,42 @@
-// Keeps the sums of the checkout up to date: asks for them when the delivery method or the town has changed, once for each
-// choice and never while a town is being typed. Without this script, or if asking fails, the page has a button for it.
+// Keeps the sums of the checkout up to date: asks for them when the delivery method, the town or the contact has changed, since an app
+// may give a regular customer a discount. It asks once for each choice, and never while a text is being typed. Without this script, or
+// if asking fails, the page has a button for it.
 // Placing the order waits for the total, and says what takes long. The words are on the page, in the store's language.
 import { announce } from "./announce.js";
 
 const PAUSE = 900; // ms after the last keystroke
+const PRESS = 2_000; // ms of the longest press that is waited for
 const form = document.querySelector("form.checkout");
 if (form) {
   const sums = form.querySelector("[data-sums]");
   const before = sums.innerHTML; // what is known without asking
   let asked, request, timer;
+  let isWaiting = false; // for sums
 
   function choice() {
     const values = new FormData(form);
     const method = values.get("delivery_method") ?? "";
-    return { method, town: method === "DELIVERY" ? (values.get("locality") ?? "").trim() : "" };
+    const who = ["customer_email", "customer_phone"].map((name) => (values.get(name) ?? "").trim());
+    return { method, who, town: method === "DELIVERY" ? (values.get("locality") ?? "").trim() : "" };
   }
 
   // The style sheet shows what belongs to the chosen method. Browsers don't always notice that in `:has()`.
   function show({ method }) {
     form.dataset.method = method;
+  }
+
+  // A press takes the focus out of a field, which changes the field. Browsers only count the press if its button is still there when
+  // it ends, so the sums, which may be longer or shorter, wait for that. Its end may be outside of the window, where it isn't seen.
+  let released = Promise.resolve();
+  addEventListener("pointerdown", () => {
+    released = new Promise((done) => {
+      for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => done(), { once: true });
+      setTimeout(done, PRESS);
+    });
+  });
+  async function settle() {
+    await released;
+    await new Promise((done) => setTimeout(done)); // after the events of the same press
   }
 
   function plan(wait) {
@@ -33,26 +51,34 @@ if (form) {
   async function ask(now) {
     asked = JSON.stringify(now);
     request?.abort();
-    request = new AbortController();
-    sums.innerHTML = before;
+    const { signal } = (request = new AbortController());
+    isWaiting = true;
+    await settle();
+    if (signal.aborted) return;
     form.dataset.sums = "waiting";
     sums.setAttribute("aria-busy", "true");
+    sums.innerHTML = before;
     const body = new URLSearchParams({
       total: "1",
       offered: form.elements.offered.value,
       delivery_method: now.method,
       locality: now.town,
+      customer_email: now.who[0],
+      customer_phone: now.who[1],
     });
     try {
       const answer = await fetch(location.href, {
         method: "POST",
         body,
         headers: { "X-Part": "sums" },
-        signal: request.signal,
+        signal,
       });
       if (answer.status === 409 || answer.status === 404) return location.reload(); // the cart has changed
       if (!answer.ok || answer.redirected) throw new Error(answer.statusText);
-      sums.innerHTML = await answer.text();
+      const known = await answer.text();
+      await settle();
+      if (signal.aborted) return;
+      sums.innerHTML = known;
       form.dataset.sums = "known";
       const [word, amount] = sums.querySelectorAll(".total > *");
       announce(`${word.textContent}: ${amount.textContent}`);
@@ -61,6 +87,7 @@ if (form) {
       form.dataset.sums = "failed";
       asked = undefined;
     }
+    isWaiting = false;
     sums.removeAttribute("aria-busy");
     goOn();
   }
@@ -109,7 +136,7 @@ if (form) {
   form.addEventListener("submit", (event) => {
     if (event.submitter && event.submitter !== button) return;
     button.setAttribute("aria-disabled", "true");
-    if (form.dataset.sums === "waiting") {
+    if (isWaiting) {
       event.preventDefault();
       pressed ??= total().minor;
       button.textContent = button.dataset.working;
@@ -122,7 +149,7 @@ if (form) {
 
   form.elements.locality.addEventListener("input", () => plan(PAUSE));
   form.addEventListener("change", ({ target }) => {
-    if (["delivery_method", "locality"].includes(target.name)) plan(0);
+    if (["delivery_method", "locality", "customer_email", "customer_phone"].includes(target.name)) plan(0);
   });
   addEventListener("pageshow", () => plan(0)); // also with values that the browser has filled in
 }

@@ -27,7 +27,7 @@ function watch(root) {
     }
     root.dataset.version = answer.headers.get("X-Live-Version");
     const arrived = arrivals().filter((element) => !before.has(element.id));
-    for (const element of arrived) element.classList.add("fresh");
+    for (const element of arrived) element.classList.add("is-new");
     if (arrived.length) announce(arrived.map((element) => element.dataset.arrival).join(", "));
     return !isOver;
   }

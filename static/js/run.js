@@ -22,7 +22,7 @@ async function run(box) {
     });
     const text = await answer.text();
     const took = Math.round(performance.now() - began);
-    result.replaceChildren(...shown(answer.ok, `${answer.status} in ${took} ms`, pretty(text)));
+    result.replaceChildren(...shown(answer.ok, `${answer.status} in ${took} ms`, text));
   } catch {
     result.replaceChildren(...shown(false, "No response", "The browser could not reach the platform. Try again."));
   }
@@ -32,11 +32,37 @@ async function run(box) {
 function shown(ok, headline, text) {
   const code = element("pre", "", "");
   code.tabIndex = 0;
-  code.append(element("code", "", text));
+  code.append(element("code", "", pretty(text)));
   const figure = element("figure", "code limited", "");
   figure.append(code);
-  const words = ok ? `Your first call: ${headline}` : headline;
-  return [element("p", `pill kind-${ok ? "ok" : "bad"}`, words), figure];
+  const said = element("p", `pill kind-${ok ? "ok" : "bad"}`, ok ? `Your first call: ${headline}` : headline);
+  if (ok) said.prepend(tick());
+  return [said, ...(ok ? read(text) : []), figure];
+}
+
+// A tick that draws itself.
+function tick() {
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  svg.setAttribute("class", "icon drawn");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS(space, "path");
+  path.setAttribute("d", "M4 12l5 5L20 6");
+  svg.append(path);
+  return svg;
+}
+
+// "30 products, the newest is Mulled Cider."
+function read(text) {
+  try {
+    const { data, total } = JSON.parse(text);
+    if (!data.length || !data[0].name) return [];
+    const words = total === 1 ? `One product: ${data[0].name}.` : `${total} products, the newest is ${data[0].name}.`;
+    return [element("p", "what-was-read", words)];
+  } catch {
+    return []; // not a list, or not in full
+  }
 }
 
 function pretty(text) {

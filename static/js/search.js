@@ -1,29 +1,81 @@
 // The search box (<div id="search" popover>): "/" and Control+K open it, results are listed while one types, arrows move
-// through them, and Enter opens the first. Without this script its form leads to a page of results.
+// through them, and Enter opens the first. Before one types it has what this person opened from it lately, kept in this browser
+// until somebody else signs in or the person signs out, and what they may do. Without this script its form leads to a page of results.
 import { announce } from "./announce.js";
 
 const WAIT = 150; // ms after the last key
 const box = document.getElementById("search");
 const input = box?.querySelector("input");
 const list = box?.querySelector("[data-found]");
+const RECENT = "search-recent"; // {person, rows}, the newest first
+const MOST = 5; // of these
 let timer;
 let asked = 0;
+let person;
 
 async function ask() {
   const query = input.value.trim();
   const mine = ++asked;
-  if (!query) return list.replaceChildren();
   try {
-    const answer = await fetch(`${box.dataset.url}&${new URLSearchParams({ q: query })}`);
+    const answer = await fetch(`${box.dataset.url}&${new URLSearchParams({ q: query, at: location.pathname })}`);
     if (answer.redirected || !answer.ok) throw new Error(answer.statusText);
     const html = await answer.text();
     if (mine !== asked) return;
     list.innerHTML = html;
+    person = list.querySelector("[data-person]")?.dataset.person ?? person;
+    if (!query) return list.querySelector("ul")?.prepend(...recents().map(rowOf));
     const count = links().length;
     announce(count === 1 ? "1 result" : `${count} results`);
   } catch {
     if (mine === asked) list.replaceChildren(); // Enter still leads to the page of results
   }
+}
+
+function recents() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(RECENT));
+    if (kept?.person === person) return kept.rows;
+  } catch {
+    // the browser keeps nothing, or something else wrote it
+  }
+  forget();
+  return [];
+}
+
+function forget() {
+  try {
+    localStorage.removeItem(RECENT);
+  } catch {
+    // it keeps nothing
+  }
+}
+
+function remember(link) {
+  const at = new URL(link.href);
+  if (!person || !/^https?:$/.test(at.protocol)) return;
+  const row = {
+    url: link.href,
+    icon: link.querySelector("use").getAttribute("href"),
+    title: link.querySelector("bdi").textContent,
+    detail: link.querySelector(".name .small")?.textContent ?? "",
+  };
+  const rows = [row, ...recents().filter((each) => each.url !== row.url)].slice(0, MOST);
+  try {
+    localStorage.setItem(RECENT, JSON.stringify({ person, rows }));
+  } catch {
+    // it keeps nothing
+  }
+}
+
+function rowOf({ url, icon, title, detail }) {
+  const row = document.createElement("li");
+  row.innerHTML = `<a class="item"><svg class="icon" aria-hidden="true"><use></use></svg><span class="name"><bdi></bdi>
+    <span class="faint small" dir="auto"></span></span> <span class="kind">Recent</span></a>`;
+  if (/^https?:/.test(url)) row.querySelector("a").href = url;
+  row.querySelector("use").setAttribute("href", icon);
+  row.querySelector("bdi").textContent = title;
+  row.querySelector(".small").textContent = detail;
+  return row;
 }
 
 function links() {
@@ -50,13 +102,20 @@ function onKeyInBox(event) {
     event.preventDefault();
     const step = event.key === "ArrowDown" ? 1 : -1;
     places[(here + step + places.length) % places.length].focus();
-  } else if (event.key === "Enter" && here === 0 && places.length > 1) {
+  } else if (event.key === "Enter" && here === 0 && places.length > 1 && input.value.trim()) {
     event.preventDefault();
     places[1].click();
   }
 }
 
+document.querySelector("[data-signs-out]")?.addEventListener("submit", forget);
+
 if (box) {
+  box.addEventListener("toggle", ({ newState }) => newState === "open" && !list.childElementCount && ask());
+  list.addEventListener("click", ({ target }) => {
+    const link = target.closest("a");
+    if (link) remember(link);
+  });
   document.addEventListener("keydown", onKey);
   box.addEventListener("keydown", onKeyInBox);
   input.addEventListener("input", () => {

@@ -80,6 +80,26 @@ function mountWidgets(widgets) {
   }
 }
 
+// What an app has put into the cart, by its slug. The shop keeps it, and may say what it has kept in data-attributes.
+const carts = JSON.parse(own?.dataset.attributes || "{}");
+
+const isAttribute = ([key, text]) =>
+  /^[a-z0-9_]{1,40}$/.test(key) &&
+  (text === null ||
+    (typeof text === "string" &&
+      [...text].length <= 500 &&
+      !/[\0-\x09\x0b-\x1f\x7f-\x9f]/.test(text) &&
+      text.isWellFormed()));
+
+async function save({ dataset: { app } }, sent) {
+  const kept = Object.entries({ ...carts[app], ...Object.fromEntries(Object.entries(sent).filter(isAttribute)) });
+  const attributes = Object.fromEntries(kept.filter(([, text]) => text !== null).slice(0, 20));
+  carts[app] = attributes;
+  const detail = { app, attributes: { ...attributes } };
+  document.dispatchEvent(new CustomEvent("extension-platform:attributes", { detail }));
+  return attributes;
+}
+
 function addLook() {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(LOOK);
@@ -101,6 +121,6 @@ async function mount() {
 
 if (own?.dataset.store && !document.documentElement.dataset.extensionPlatform) {
   document.documentElement.dataset.extensionPlatform = "mounted";
-  hostFrames();
+  hostFrames(undefined, save);
   mount().catch(() => {});
 }

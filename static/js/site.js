@@ -187,6 +187,29 @@ document.documentElement.dataset.scripted = "";
 }
 
 {
+  // <input type="datetime-local">: reads back what is in it where the browser writes times in another way than the page.
+  const example = new Date(2026, 10, 28, 22, 49);
+  const shape = { day: "numeric", month: "numeric", year: "numeric", hour: "numeric", minute: "numeric" };
+  const theirs = new Intl.DateTimeFormat(undefined, shape).format(example);
+  if (!theirs.startsWith("28") || !theirs.includes("22")) {
+    for (const field of document.querySelectorAll('input[type="datetime-local"]')) {
+      const output = document.createElement("output");
+      output.className = "read-back";
+      output.htmlFor = field.id;
+      const show = () => {
+        const [day, time] = field.value.split("T");
+        const at = new Date(`${day}T00:00`);
+        const month = at.toLocaleString("en", { month: "short" });
+        output.textContent = time ? `${at.getDate()} ${month} ${at.getFullYear()}, ${time.slice(0, 5)}` : "";
+      };
+      field.after(output);
+      field.addEventListener("input", show);
+      show();
+    }
+  }
+}
+
+{
   // <form data-zone>: tells the server the browser's time zone, from the page after this one on.
   if (document.querySelector("[data-zone]")) {
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();

@@ -2,12 +2,16 @@
 // textarea. Its pictures go to the URL. Without scripts, people type the marks into the textarea.
 const FAILED = "The picture couldn’t be uploaded. Try again.";
 
+const SPRITE = document.querySelector("svg.icon use")?.getAttribute("href").split("#")[0]; // the page's icons
+const ICONS = ["list", "link", "image"];
+
+/** Each with its name, the icon or letter that shows it, and what it does. */
 const ACTIONS = [
   ["Heading", "H", (editor) => toggle(editor, "h2")],
   ["Bold", "B", (editor) => toggle(editor, "bold")],
   ["Italic", "I", (editor) => toggle(editor, "italic")],
-  ["List", "• List", (editor) => toggle(editor, "ul")],
-  ["Link", "Link", (editor) => editor.wrapSelection("[", "](https://)")],
+  ["List", "list", (editor) => toggle(editor, "ul")],
+  ["Link", "link", (editor) => editor.wrapSelection("[", "](https://)")],
 ];
 
 function toggle(editor, command) {
@@ -18,12 +22,22 @@ function toggle(editor, command) {
 function button(name, words) {
   const made = document.createElement("button");
   made.type = "button";
-  made.className = "button small";
-  made.textContent = words;
+  made.className = "button small square";
+  made.append(ICONS.includes(words) ? icon(words) : words);
   made.title = name;
-  if (words !== name) made.setAttribute("aria-label", name);
+  made.setAttribute("aria-label", name);
   // The selection stays in the text.
   made.addEventListener("mousedown", (event) => event.preventDefault());
+  return made;
+}
+
+function icon(name) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  made.setAttribute("class", "icon");
+  made.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", `${SPRITE}#${name}`);
+  made.append(use);
   return made;
 }
 
@@ -67,7 +81,7 @@ function bar(editor, area) {
 }
 
 function picture(editor, area) {
-  const choose = button("Picture", "Picture");
+  const choose = button("Picture", "image");
   const said = document.createElement("span");
   said.className = "small soft";
   said.setAttribute("role", "status");

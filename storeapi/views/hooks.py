@@ -14,6 +14,7 @@ from common.rest.fields import Choice, Identifier
 from common.rest.schema import problem
 from common.strangers import may_wait_for_strangers
 from extensions.hooks.live import live_hooks
+from extensions.shops.commands import owned
 from storeapi.hooks import (
     HOOK_BODIES,
     HookAnswerSerializer,
@@ -26,6 +27,7 @@ from storeapi.hooks import (
 )
 from storeapi.views.base import WAITED_FOR, StoreView, checked_id
 from stores import hookpoints
+from stores.buyers.shoppers import Buyer, person_of
 from stores.connected import quotes
 from stores.connected.payments import Made, PaymentWish, make_payment, payment_of
 from stores.hookpoints import Asked, Flow, HookPoint
@@ -64,7 +66,9 @@ class HookCallList(StoreView):
         began = timezone.now()
         data = data_for_apps(self.store, point, body["data"])
         before = quotes.find(self.business, body["quote"], began)
-        flow = quotes.flow_for(point, before, body["budgetMs"] / 1000, began)
+        attributes = owned(self.business, body["attributes"])
+        buyer = Buyer(person=_person(body["shopper"]), attributes=attributes or {})
+        flow = quotes.flow_for(point, before, body["budgetMs"] / 1000, began, buyer)
         if point == HookPoint.CREATE_PAYMENT:
             made = self._paid(data, flow)
             answer: Any = made.payment
@@ -74,7 +78,13 @@ class HookCallList(StoreView):
             quoted = asked = hookpoints.ask(point, business=self.business, data=data, flow=flow)
             answer = asked.answer
         quote = quotes.add(
-            business=self.business, before=before, point=point, data=data, asked=quoted, began=began
+            business=self.business,
+            before=before,
+            point=point,
+            data=data,
+            asked=quoted,
+            attributes=attributes,
+            began=began,
         )
         return Response(
             {
@@ -98,6 +108,10 @@ class HookCallList(StoreView):
             description=data.get("description", ""),
         )
         return make_payment(store=self.store, wish=wish, flow=flow)
+
+
+def _person(shopper: Mapping[str, str] | None) -> str:
+    return person_of(shopper["email"], shopper["phone"]) if shopper else ""
 
 
 class PaymentDetail(StoreView):

@@ -16,6 +16,7 @@ from accounts.models import EXTERNAL_ID, ConnectedStore
 from common.errors import ERROR_CODE_HEADER, NotFound
 from common.rest.errors import exception_handler
 from common.rest.fields import Identifier
+from extensions.shops.commands import with_owners
 from storeapi import pushes
 from storeapi.views.base import StoreView, checked_id
 from storeapi.wanted import wanted_among
@@ -84,7 +85,8 @@ class RowView(StoreView):
         return self._taken(row)
 
     def _taken(self, row: PushedRow) -> Response:
-        (outcome,) = take(store=self.store, rows=[row], wanted=wanted_among([row.resource], self.business))
+        rows = with_owners(self.business, [row])
+        (outcome,) = take(store=self.store, rows=rows, wanted=wanted_among([row.resource], self.business))
         if outcome.error:
             raise outcome.error
         return Response(_payload(outcome))
@@ -182,7 +184,8 @@ class RowBatch(StoreView):
         read = [_batched(each, store.business.currency) for each in batch["rows"]]
         good = [row for row, _ in read if row]
         wanted = wanted_among({row.resource for row in good}, store.business)
-        taken = iter(take(store=store, rows=good, wanted=wanted, quiet=batch["quiet"]))
+        owned = with_owners(store.business, good)
+        taken = iter(take(store=store, rows=owned, wanted=wanted, quiet=batch["quiet"]))
         results = [_result(next(taken)) if row else refused for row, refused in read]
         _refuse(store, [_named(each) for _, each in read if each])
         return Response({"results": results})

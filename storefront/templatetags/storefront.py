@@ -19,6 +19,7 @@ from common.templatetags.links import address
 from common.web.middleware.policy import allow_frame, allow_script
 from extensions.enums import EmbedKind
 from extensions.in_store.embeds_and_blocks import StoreEmbed, blocks_on, embeds_on
+from stores.buyers.attributes import PUBLIC
 from stores.enums import ProductStatus, is_low
 from stores.models import Payment, Product, SitePage
 from stores.services.carts import shortage
@@ -62,6 +63,12 @@ def _is_nearly_gone(product: Product) -> bool:
 def is_gone(product: Product) -> bool:
     """Whether nothing of it can be ordered now."""
     return bool(shortage(product, 1))
+
+
+@register.filter
+def attribute_name(key: str) -> str:
+    """An app's key as a buyer reads it: `public_pickup_time` is “Pickup time”."""
+    return key.removeprefix(PUBLIC).replace("_", " ").strip().capitalize() or key
 
 
 @register.filter

@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Final, cast
 from uuid import UUID
@@ -23,6 +23,8 @@ from common.secrets import digest
 from common.web.limits import limit_by_address
 from storefront.middleware import NO_STORE
 from stores import queries
+from stores.buyers.attributes import Attributes, merged
+from stores.buyers.shoppers import NOBODY, Buyer
 from stores.hookpoints import ASKED_PER_MINUTE
 from stores.models import Cart, Order, Product
 from stores.services import carts
@@ -74,14 +76,50 @@ class ShopperCart:
 
     @property
     def orders(self) -> list[dict[str, str]]:
-        """The latest orders of this browser, newest first: `{"key", "number"}`."""
+        """The latest orders of this browser, newest first: `{"key", "number", "delivery", "payment"}`."""
         return carts.latest_orders(self._cart) if self._cart else []
+
+    @property
+    def buyer(self) -> Buyer:
+        """The person who orders from it, as far as the browser knows, with what apps have put there."""
+        if self._cart is None:
+            return NOBODY
+        return Buyer(
+            shopper=self._cart.shopper_id,
+            proven=self._cart.proven_id,
+            attributes=self._cart.attributes,
+        )
+
+    def change_attributes(self, owner: str, changes: Mapping[str, Any]) -> tuple[Attributes, dict[str, str]]:
+        """Merge what an app sends. Returns what the app has in the cart now, and the problem of each key that isn't taken.
+
+        A cart begins with the first attribute.
+        """
+        own = self.buyer.attributes.get(owner, {})
+        after, problems = merged(own, changes)
+        if after == own:
+            return after, problems
+        cart, problems = carts.change_attributes(
+            business=self._business, key=self._key, owner=owner, changes=changes
+        )
+        self._keep(cart)
+        return cart.attributes.get(owner, {}), problems
+
+    def prove(self, order: Order) -> bool:
+        """Whether this browser is the first to confirm the order by its mailed link."""
+        cart = carts.prove(business=self._business, key=self._key, order=order)
+        if cart:
+            self._keep(cart)
+        return cart is not None
 
     def add(self, product: Product, quantity: int) -> None:
         """Raises `Conflict` if so many can't be ordered."""
         self._keep(
             carts.add_product(business=self._business, key=self._key, product=product, quantity=quantity)
         )
+
+    def add_again(self, order: Order) -> None:
+        self._keep(carts.add_again(business=self._business, key=self._key, order=order))
 
     def change(self, quantities: dict[UUID, int]) -> None:
         if self._cart:
@@ -127,7 +165,7 @@ class ShopRequest(HttpRequest):
 def shop_page(view: Page) -> Page:
     """Takes the store of the URL and shows times in its zone. A store that isn't open is a 404.
 
-    A page that the store doesn't have is a 404 within the store's own frame.
+    The form is read before the page, so that one in another encoding is a 415 also where the page needs nothing of it. A page that the store doesn't have is a 404 within the store's own frame.
     """
 
     @wraps(view)
@@ -140,6 +178,7 @@ def shop_page(view: Page) -> Page:
             raise NotFound(_("This store isn't open yet."))
         shop_request.shop = shop
         shop_request.cart = ShopperCart(request, shop)
+        _read = request.POST
         with timezone.override(shop.timezone):
             response = _answer(view, shop_request, *args, **kwargs)
         shop_request.cart.set_cookie(response)

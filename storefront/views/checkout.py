@@ -3,6 +3,7 @@
 import re
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.messages import INFO
@@ -12,12 +13,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from common import errors
+from common import errors, lengths
 from common.strangers import may_wait_for_strangers
 from storefront import forms
 from storefront.forms import MAX_LOCALITY, CheckoutForm
 from storefront.views.access import ShopRequest, limit_asking, shop_page, shop_render
-from stores import hookpoints, queries
+from stores import queries
+from stores.buyers.shoppers import person_of
 from stores.enums import DeliveryMethod
 from stores.hookpoints import PaymentMethod
 from stores.models import Order
@@ -50,8 +52,20 @@ def checkout(request: ShopRequest) -> HttpResponse:
     if not lines or any(line.problem for line in lines):
         return redirect("storefront:cart")
     limit_asking(request)
-    methods = hookpoints.ask_payment_methods(business=request.shop)
-    return _checkout_page(request, CheckoutForm(methods=methods), lines, methods, new_key())
+    methods = forms.methods_now(request.shop, request.cart.buyer)
+    form = CheckoutForm(initial=_as_before(request, methods), methods=methods)
+    return _checkout_page(request, form, lines, methods, new_key())
+
+
+def _as_before(request: ShopRequest, methods: Sequence[PaymentMethod]) -> dict[str, str]:
+    """How this browser's last order was delivered and paid: nothing of who ordered or where. A method that is gone isn't chosen."""
+    last = next(iter(request.cart.orders), {})
+    chosen = {"delivery_method": last.get("delivery", ""), "payment_method": last.get("payment", "")}
+    known: dict[str, set[str]] = {
+        "delivery_method": set(DeliveryMethod),
+        "payment_method": {*forms.BUILT_IN, *(method.id for method in methods)},
+    }
+    return {name: value for name, value in chosen.items() if value in known[name]}
 
 
 def _place(request: ShopRequest) -> HttpResponse:
@@ -68,7 +82,7 @@ def _place(request: ShopRequest) -> HttpResponse:
         if _wants_sums(request):
             raise
         return _too_many(request, lines, key, error)
-    methods = forms.offered_on_page(request.shop, request.POST.get("offered", ""))
+    methods = forms.offered_on_page(request.shop, request.POST.get("offered", ""), request.cart.buyer)
     if "total" in request.POST:
         return _total_page(request, lines, methods, key)
     form = CheckoutForm(request.POST, methods=methods)
@@ -84,6 +98,7 @@ def _place(request: ShopRequest) -> HttpResponse:
                 request=_order_request(form, lines),
                 cart_digest=request.cart.digest,
                 offered=methods,
+                buyer=request.cart.buyer,
             )
         except errors.Unavailable as error:
             return _come_again(request, form, lines, methods, key, error)
@@ -134,6 +149,7 @@ def _total_page(
             items=order_lines(lines),
             delivery_method=chosen if is_delivery else DeliveryMethod.PICKUP,
             locality=str(form["locality"].value() or "")[:MAX_LOCALITY] if is_delivery else "",
+            buyer=replace(request.cart.buyer, person=_typed_person(form)),
         )
     except (errors.Conflict, errors.NotFound) as error:  # said in the cart, line by line
         if _wants_sums(request):
@@ -143,6 +159,11 @@ def _total_page(
         context = {"shop": request.shop, "form": form} | _sums(request, lines, price)
         return render(request, "storefront/checkout_sums.html", context)
     return _checkout_page(request, form, lines, methods, key, price=price)
+
+
+def _typed_person(form: CheckoutForm) -> str:
+    email, phone = (str(form[name].value() or "") for name in ("customer_email", "customer_phone"))
+    return person_of(email[: lengths.EMAIL], phone[: lengths.PHONE])
 
 
 def _wants_sums(request: ShopRequest) -> bool:

@@ -5,10 +5,10 @@ apps know, doesn't open it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from django.contrib.messages import INFO
+from django.contrib.messages import INFO, SUCCESS
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -16,15 +16,19 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import Conflict, Invalid, NotAllowed, NotFound, Unavailable
 from common.strangers import may_wait_for_strangers
 from common.web.methods import require_safe
+from extensions.queries import shown_attributes
 from storefront import forms
 from storefront.forms import BUILT_IN, PaymentForm
 from storefront.views.access import ShopRequest, limit_asking, shop_page, shop_render
-from stores import hookpoints, queries, standing
+from stores import queries, standing
+from stores.addresses import mailed_key, order_key, proves
+from stores.buyers.attributes import public
+from stores.buyers.shoppers import Buyer
 from stores.enums import FULFILMENT, DeliveryMethod, OrderChangeKind, OrderStatus, PaymentStatus
 from stores.hookpoints import PaymentMethod
 from stores.models import Order, Payment
@@ -50,10 +54,10 @@ STAGES = {
 }
 PICKUP, DELIVERY = DeliveryMethod.PICKUP, DeliveryMethod.DELIVERY
 NEXT_STEPS: dict[tuple[str, str], Promise] = {
-    (DELIVERY, OrderStatus.PENDING): gettext_lazy("The store confirms your order next."),
-    (PICKUP, OrderStatus.PENDING): gettext_lazy("The store confirms your order next."),
-    (DELIVERY, OrderStatus.CONFIRMED): gettext_lazy("The store prepares your order next."),
-    (PICKUP, OrderStatus.CONFIRMED): gettext_lazy("The store prepares your order next."),
+    (DELIVERY, OrderStatus.PENDING): gettext_lazy("Next: the store confirms your order."),
+    (PICKUP, OrderStatus.PENDING): gettext_lazy("Next: the store confirms your order."),
+    (DELIVERY, OrderStatus.CONFIRMED): gettext_lazy("Next: the store prepares your order."),
+    (PICKUP, OrderStatus.CONFIRMED): gettext_lazy("Next: the store prepares your order."),
     (DELIVERY, OrderStatus.PREPARING): gettext_lazy("Your order leaves the store when it is ready."),
     (PICKUP, OrderStatus.PREPARING): gettext_lazy("Wait until it is ready before you come."),
     (DELIVERY, OrderStatus.READY): gettext_lazy("Your order leaves the store soon."),
@@ -61,6 +65,7 @@ NEXT_STEPS: dict[tuple[str, str], Promise] = {
     (DELIVERY, OrderStatus.IN_DELIVERY): gettext_lazy("Make sure that someone is at home."),
 }
 
+NO_ORDER = gettext_lazy("There is no order at this address. Check that you copied the whole link.")
 CHOOSE_AGAIN = (PaymentStatus.FAILED, PaymentStatus.EXPIRED)
 
 
@@ -78,8 +83,45 @@ def order(request: ShopRequest, key: str) -> HttpResponse:
         "refunds": found.changes.filter(kind=OrderChangeKind.REFUND) if found.refunded else (),
         "steps": _steps(found),
         "next_step": NEXT_STEPS.get((found.delivery_method, found.status), ""),
+        "attributes": shown_attributes(public(found.attributes)),
+        "may_prove": found.proven_at is None and bool(found.customer_email) and proves(key),
+        "is_of_test_store": found.business.is_sandbox and bool(found.customer_email),
     }
     return shop_render(request, "storefront/order.html", context | _payment_words(found))
+
+
+@require_POST
+@never_cache
+@shop_page
+def mine(request: ShopRequest, key: str) -> HttpResponse:
+    """The shopper confirms the order on the page behind the mailed link. The first browser that does so is theirs."""
+    found = _order(request, key)
+    if proves(key) and request.cart.prove(found):
+        request.cart.add_notice(SUCCESS, _("Thank you. This store knows you in this browser now."))
+    else:
+        request.cart.add_notice(
+            INFO, _("This link is too old, or was used before. Use the one in the e-mail of your next order.")
+        )
+    return redirect("storefront:order", order_key(found.pk))
+
+
+@require_POST
+@never_cache
+@shop_page
+def again(request: ShopRequest, key: str) -> HttpResponse:
+    request.cart.add_again(_order(request, key))
+    return redirect("storefront:cart")
+
+
+@require_POST
+@never_cache
+@shop_page
+def as_from_mail(request: ShopRequest, key: str) -> HttpResponse:
+    """A test store sends no mails, so its pages open what the mail would have linked to."""
+    found = _order(request, key)
+    if not request.shop.is_sandbox or not found.customer_email:
+        raise NotFound(str(NO_ORDER))
+    return redirect("storefront:order", mailed_key(found.pk))
 
 
 @dataclass(frozen=True)
@@ -133,17 +175,23 @@ def pay_again(request: ShopRequest, key: str) -> HttpResponse:
     limit_asking(request)
     if request.method == "POST":
         return _choose_again(request, found, key)
-    methods = hookpoints.ask_payment_methods(business=request.shop)
+    methods = forms.methods_now(request.shop, _payer(request, found))
     return _methods_page(request, found, key, PaymentForm(methods=methods), methods)
 
 
+def _payer(request: ShopRequest, order: Order) -> Buyer:
+    """The person who pays the order, with what apps have put into it."""
+    return replace(request.cart.buyer, attributes=order.attributes or {})
+
+
 def _choose_again(request: ShopRequest, order: Order, key: str) -> HttpResponse:
-    methods = forms.offered_on_page(request.shop, request.POST.get("offered", ""))
+    buyer = _payer(request, order)
+    methods = forms.offered_on_page(request.shop, request.POST.get("offered", ""), buyer)
     form = PaymentForm(request.POST, methods=methods)
     if form.is_valid():
         chosen = form.cleaned_data["payment_method"]
         try:
-            choose_again(order=order, payment_method=chosen, offered=methods)
+            choose_again(order=order, payment_method=chosen, offered=methods, buyer=buyer)
         except (Conflict, NotAllowed) as error:  # a second press, or the app has said something meanwhile
             request.cart.add_notice(INFO, error.message)
         except Invalid as error:
@@ -178,7 +226,7 @@ def _methods_page(
 def _order(request: ShopRequest, key: str) -> Order:
     found = queries.order_by_page_key(request.shop, key)
     if found is None:
-        raise NotFound(_("There is no order at this address. Check that you copied the whole link."))
+        raise NotFound(str(NO_ORDER))
     found.business = request.shop
     return found
 

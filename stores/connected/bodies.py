@@ -22,10 +22,12 @@ from common.rest.fields import (
     Integer,
     MinorUnits,
     Moment,
+    Object,
     OptionalAmount,
     OptionalText,
 )
 from common.times import instant_of
+from stores.buyers.attributes import KEY, LONGEST, MOST_KEYS, MOST_SHOWN, merged
 from stores.connected.rows import PushedRow
 from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus, ProductStatus, Resource
 
@@ -38,6 +40,7 @@ MOST_CONTENT: Final = 256 * 1024  # bytes of a page
 MOST_URL: Final = 2_000
 MOST_ITEMS: Final = 500
 MOST_QUANTITY: Final = 1_000_000
+MOST_APPS: Final = 100  # with attributes
 MOST_KEYS_NAMED: Final = 20  # of unknown ones
 QUOTE: Final = re.compile(r"[A-Za-z0-9._-]{1,2000}", re.ASCII)
 
@@ -114,6 +117,36 @@ def check_quote(text: str) -> None:
 
 
 ShopId = partial(Identifier, max_length=EXTERNAL_ID, validators=[check_shop_id])
+
+
+class AttributesOfApps(Object):
+    """What apps have put into a cart or an order, by their slugs. Apps that aren't installed are left out later."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        of_one = {
+            "type": "object",
+            "propertyNames": {"pattern": f"^{KEY.pattern}$"},
+            "additionalProperties": {"type": "string", "maxLength": LONGEST},
+            "maxProperties": MOST_KEYS,
+        }
+        shape = {"additionalProperties": of_one, "maxProperties": MOST_APPS}
+        super().__init__(*args, required=False, schema=shape, **options)
+
+    def to_internal_value(self, data: Any) -> dict[str, dict[str, str]]:
+        found, problems = dict[str, Any](), dict[str, Any]()
+        sent = super().to_internal_value(data)
+        if len(sent) > MOST_APPS:
+            raise serializers.ValidationError(f"Must have at most {MOST_APPS} apps.")
+        for slug, own in sent.items():
+            if not isinstance(own, Mapping):
+                problems[slug[:MOST_SHOWN]] = ["Must be an object of texts by their keys."]
+                continue
+            found[slug], wrong = merged({}, own)
+            if wrong:
+                problems[slug[:MOST_SHOWN]] = {key: [problem] for key, problem in wrong.items()}
+        if problems:
+            raise serializers.ValidationError(problems)
+        return found
 
 
 class WholeBody(serializers.Serializer):
@@ -235,6 +268,12 @@ class OrderRow(WholeBody):
     isGuest = OptionalBoolean(
         "Whether the customer ordered without an account.", True, default=True, source="is_guest"
     )
+    attributes = AttributesOfApps(
+        "What apps have put into its cart, by their slugs.",
+        {"slots": {"slot": "Friday, 9 to 11"}},
+        default=None,
+        allow_null=True,
+    )
     quote = OptionalText(
         "Of the hooks before this order.", max_length=2_000, trim_whitespace=False, validators=[check_quote]
     )
@@ -248,6 +287,8 @@ class OrderRow(WholeBody):
             problems["amount"] = ["Must be subtotal - discount + deliveryFee + otherCharges."]
         if problems:
             raise serializers.ValidationError(problems)
+        if not values["attributes"]:
+            del values["attributes"]  # so that a row without them is what it was before there were any
         customer = values.pop("customer") or {"name": "", "email": "", "phone": ""}
         return values | {f"customer_{name}": text for name, text in customer.items()}
 
@@ -317,6 +358,7 @@ def read_row(resource: Resource, external_id: str, body: Mapping[str, Any], curr
         version=versioned.validated_data["version"],
         quote=values.pop("quote", ""),
         values=values,
+        attributes=values.get("attributes"),
         is_forced=versioned.validated_data["force"],
     )
 

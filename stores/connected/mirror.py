@@ -28,7 +28,7 @@ MENTIONS_KEPT: Final = timedelta(days=90)
 BATCH: Final = 5_000
 KEY: Final = 16  # bytes
 CHANGING: Final = (
-    "row_id", "version", "digest", "digest_key", "is_deleted", "placed_at", "received_at",
+    "row_id", "version", "digest", "digest_key", "attributes_digest", "is_deleted", "placed_at", "received_at",
 )  # fmt: skip
 
 Key = tuple[str, str]  # resource, the shop's id
@@ -100,12 +100,13 @@ class KnownRows:
 
     def keep(self, row: MirroredRow, version: int, values: dict[str, Any]) -> None:
         """A version that is taken, with the content that it has."""
-        key = secrets.token_bytes(KEY)
+        key, attributes = secrets.token_bytes(KEY), values.get("attributes")
         self.change(
             row,
             version=version,
             digest=digest_of(values, key),
             digest_key=key,
+            attributes_digest=digest_of(attributes, key) if attributes else None,
             is_deleted=False,
             placed_at=None,
         )

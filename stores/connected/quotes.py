@@ -10,12 +10,16 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
+from django.db.models import DateTimeField, UUIDField
 from django.utils import timezone
 
 from accounts.models import Business
+from common.db.compiled import Compiled, Param
 from common.db.inserts import insert
 from common.ids import parse_id
 from stores import signals
+from stores.buyers.attributes import ByOwner
+from stores.buyers.shoppers import NOBODY, Buyer
 from stores.enums import HookOutcome, OrderValidation, QuoteResult
 from stores.hookpoints import (
     Asked,
@@ -39,22 +43,35 @@ AMOUNTS: Final = (
 )  # fmt: skip
 
 
+_OF_ID: Final = Compiled(
+    lambda: Quote.objects.filter(
+        pk=Param("id", UUIDField()),
+        business=Param("business", UUIDField()),
+        asked_at__gt=Param("asked_after", DateTimeField()),
+    ),
+    prepared_as="quotes",
+)
+
+
 # --- Asking ------------------------------------------------------------------------------------------
 
 
 def find(business: Business, text: str, now: datetime) -> Quote | None:
     """The quote that came with a call. None for one that is unknown, another store's, or too old."""
     quote_id = parse_id(text) if text else None
-    rows = Quote.objects.filter(business=business, asked_at__gt=now - GOOD_FOR)
-    return rows.filter(pk=quote_id).first() if quote_id else None
+    if quote_id is None:
+        return None
+    return _OF_ID.first(id=quote_id, business=business.pk, asked_after=now - GOOD_FOR)
 
 
-def flow_for(point: HookPoint, before: Quote | None, seconds: float, now: datetime) -> Flow:
+def flow_for(
+    point: HookPoint, before: Quote | None, seconds: float, now: datetime, buyer: Buyer = NOBODY
+) -> Flow:
     """Of so many seconds what is left. The calls of the three points before an order share them."""
     if point in BEFORE_AN_ORDER:
         spent = sum(milliseconds for _, milliseconds in _spent(before, now))
         seconds = max(0.0, seconds - spent / 1000)
-    return Flow.start(seconds)
+    return Flow.start(seconds, buyer)
 
 
 def _spent(before: Quote | None, now: datetime) -> list[list[float]]:
@@ -69,10 +86,13 @@ def add(
     point: HookPoint,
     data: Mapping[str, Any],
     asked: Asked[Any] | None,
+    attributes: ByOwner | None,
     began: datetime,
     now: datetime | None = None,
 ) -> Quote:
-    """A quote with the answers of `before`, and with this one; None if no app was asked."""
+    """A quote with the answers of `before`, and with this one; `asked` is None if no app was asked. It carries the newest attributes that
+    a call had; None are those of a call without any.
+    """
     now = now or timezone.now()
     answers = before.answers if before else {}
     if asked is not None:
@@ -81,6 +101,8 @@ def add(
     if point in BEFORE_AN_ORDER:
         spent.append([began.timestamp(), round((now - began).total_seconds() * 1000)])
     quote = Quote(business=business, answers=answers, spent=spent, asked_at=now)
+    carried = attributes if attributes is not None or before is None else before.attributes
+    quote.attributes = dict(carried) if carried else None
     insert(quote)
     return quote
 
@@ -166,8 +188,8 @@ class Quotes:
                         calls.append(part.call_id)
                         parts += parts_of(order_id, [part], now=quote.asked_at)
                 if order_id in erased:
-                    quote.answers = {}
-                quote.save(update_fields=["order", "differs", "answers"])
+                    quote.answers, quote.attributes = {}, None
+                quote.save(update_fields=["order", "differs", "answers", "attributes"])
             for each in parts if order_id in erased else ():
                 each.reason = each.instead = ""
             insert(*parts)

@@ -19,6 +19,8 @@ from accounts.models import Business, ConnectedStore
 from common.db.outages import is_outage
 from common.db.rows import without_text
 from common.errors import Conflict, NotFound, ServiceError, Unavailable
+from stores.buyers.attributes import ByOwner
+from stores.buyers.writing import give
 from stores.connected.catalogue import write_pages, write_products
 from stores.connected.changes import RowChange, Totals
 from stores.connected.mirror import KnownRows, digest_of, locked, note_refused
@@ -61,7 +63,8 @@ WITH_ORDER: Final = (
 class PushedRow:
     """A row as the shop has it: `values` are its columns, whole, with times and minor units; None: the shop has deleted it.
 
-    A forced one is taken whatever its version. `not_since`: nothing happens if the row came again later than that. `quote` came with an
+    `attributes` are those of an order, by apps: as the shop has them by slugs in `values`, and here by their ids once `owned` knows them. A
+    forced one is taken whatever its version. `not_since`: nothing happens if the row came again later than that. `quote` came with an
     order, and is no content of it.
     """
 
@@ -72,6 +75,7 @@ class PushedRow:
     is_forced: bool = False
     not_since: datetime | None = None
     quote: str = ""
+    attributes: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +173,9 @@ def _take(
         if change.values is not None:
             known.mention(Resource(change.mirrored.resource), change.mirrored.external_id)
     quotes.take(decided, known, changes)
+    changed_attributes = {
+        number for number in changes if _brings_others(rows[number], changes[number].mirrored)
+    }
     for resource, writer in WRITERS.items():
         if of_resource := [each for each in changes.values() if each.mirrored.resource == resource]:
             writer(business, of_resource, known, totals, now)
@@ -182,10 +189,40 @@ def _take(
     ]
     known.save()
     quotes.save(known)
+    _give_attributes(rows, decided, outcomes, changed_attributes, quotes.attributes, known, now)
     _note(state, outcomes, now)
     if moved := totals.moved:
         move_totals(business, **moved)
     return outcomes
+
+
+def _brings_others(row: PushedRow, kept: MirroredRow) -> bool:
+    """Whether a row has other attributes than the one before: what apps have written here meanwhile stays."""
+    if not row.values or "attributes" not in row.values:
+        return False
+    if kept.attributes_digest is None or kept.digest_key is None:
+        return True
+    return digest_of(row.values["attributes"], bytes(kept.digest_key)) != bytes(kept.attributes_digest)
+
+
+def _give_attributes(
+    rows: Sequence[PushedRow],
+    decided: Sequence[Result | None],
+    outcomes: Sequence[RowOutcome],
+    brought: set[int],
+    quoted: Mapping[int, ByOwner],
+    known: KnownRows,
+    now: datetime,
+) -> None:
+    """To orders that are written: those of the row, else those of the quote that it brought. Not where the customer was erased."""
+    given = {
+        outcome.row_id: (row.attributes if number in brought else quoted.get(number)) or {}
+        for number, (row, outcome) in enumerate(zip(rows, outcomes, strict=True))
+        if decided[number] in WITH_ORDER and outcome.row_id and (number in brought or number in quoted)
+    }
+    if given:
+        erased = known.erased()
+        give(given={order: own for order, own in given.items() if order not in erased}, now=now)
 
 
 class _Offered:
@@ -193,6 +230,7 @@ class _Offered:
 
     def __init__(self, business: Business, rows: Sequence[PushedRow], now: datetime) -> None:
         self.results: dict[int, QuoteResult] = {}
+        self.attributes: dict[int, ByOwner] = {}  # of the quotes that orders have taken now
         self._rows = {number: row for number, row in enumerate(rows) if row.quote}
         self._quotes = Quotes(business, [row.quote for row in self._rows.values()], now)
         self._now = now
@@ -209,6 +247,8 @@ class _Offered:
             self.results[number] = taken.result if taken else QuoteResult.IGNORED
             if order_id is None or taken is None or not taken.is_new:
                 continue
+            if taken.quote.attributes:
+                self.attributes[number] = taken.quote.attributes
             if number in changes:
                 changes[number].validation = taken.validation
             else:

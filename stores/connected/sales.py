@@ -8,6 +8,7 @@ from uuid import UUID
 from accounts.models import Business
 from common.contacts import NotAContact, email_key, phone_key
 from stores import signals
+from stores.buyers.shoppers import note_orders, person_of
 from stores.connected.changes import RowChange, RowEvent, Totals, assign
 from stores.connected.mirror import KnownRows, write_again
 from stores.connected.payments import OrderPayments, set_payment
@@ -29,6 +30,7 @@ REVIEW: Final = (
     "author_email_key",
     "created_at",
 )
+BESIDE: Final = ("items", "payment", "attributes")  # no columns, or written by others
 NAMES_A_CUSTOMER: Final = dict.fromkeys(
     ("customer_name", "customer_email", "customer_phone", "address", "note"), ""
 )
@@ -42,7 +44,7 @@ def write_orders(
     """Only those with values: a shop can't delete orders."""
     rows = _locked_orders(business, changes)
     erased = known.erased()
-    status_before = {pk: row.status for pk, row in rows.items()}
+    before = {pk: (row.status, row.refunded) for pk, row in rows.items()}
     items: list[OrderItem] = []
     outdated: list[UUID] = []
     made = ShopPayment.objects.filter(business=business, order_id__in=[change.id for change in changes])
@@ -50,24 +52,14 @@ def write_orders(
     for change in changes:
         assert change.values is not None
         if change.is_new:
-            rows[change.id] = Order(
-                id=change.id,
-                business=business,
-                external_id=change.mirrored.external_id,
-                currency=business.currency,
-                validation=OrderValidation.NOT_VALIDATED,
-                created_at=now,
-                updated_at=now,
-            )
-            rows[change.id].lines = []
-            set_payment(rows[change.id], None)
+            rows[change.id] = _empty(business, change, now)
         order = rows[change.id]
-        columns = {name: value for name, value in change.values.items() if name not in ("items", "payment")}
+        columns = {name: value for name, value in change.values.items() if name not in BESIDE}
         if change.mirrored.erased_at or change.id in erased:
             columns |= NAMES_A_CUSTOMER
         if change.validation:
             columns["validation"] = change.validation
-        assign(order, columns, now, silent=["refunded"])
+        assign(order, columns, now)
         lines = _lines(order, change.values["items"], known)
         if list(map(_content, lines)) != list(map(_content, order.lines)):
             if order.lines:
@@ -75,17 +67,43 @@ def write_orders(
             order.lines, order.updated_at = lines, now
             items += lines
         payment_event = payments.follow(order, change.values["payment"])
-        change.events += _order_events(change, order, status_before.get(order.pk), now)
+        change.events += _order_events(order, before.get(order.pk), now)
         if payment_event and not (change.is_new and payment_event.names == ["payment.expired"]):
             change.events.append(payment_event)
         if change.is_new:
             totals.add("orders", is_below_others=known.was_mentioned(order.pk))
     OrderItem.objects.filter(order__in=outdated).delete()
     write_again([rows[change.id] for change in changes if not change.is_new], ORDER)
-    Order.objects.bulk_create([rows[change.id] for change in changes if change.is_new])
+    Order.objects.bulk_create(_new(changes, rows))
     _unfind(Order, list(rows.values()), {"customer_email": email_key, "customer_phone": phone_key})
     OrderItem.objects.bulk_create(items)
     payments.save()
+    _note_people(business, _new(changes, rows), now)
+
+
+def _empty(business: Business, change: RowChange, now: datetime) -> Order:
+    """A new order, before its row's values are in it."""
+    order = Order(
+        id=change.id,
+        business=business,
+        external_id=change.mirrored.external_id,
+        currency=business.currency,
+        validation=OrderValidation.NOT_VALIDATED,
+        created_at=now,
+        updated_at=now,
+    )
+    order.lines = []
+    set_payment(order, None)
+    return order
+
+
+def _note_people(business: Business, orders: Sequence[Order], now: datetime) -> None:
+    people = [person_of(order.customer_email, order.customer_phone) for order in orders]
+    note_orders(business_id=business.pk, people=people, now=now)
+
+
+def _new(changes: Sequence[RowChange], rows: dict[UUID, Order]) -> list[Order]:
+    return [rows[change.id] for change in changes if change.is_new]
 
 
 def _locked_orders(business: Business, changes: Sequence[RowChange]) -> dict[UUID, Order]:
@@ -118,16 +136,20 @@ def _content(line: OrderItem) -> tuple[Any, ...]:
     return line.product_id, line.name, line.quantity, line.price
 
 
-def _order_events(change: RowChange, order: Order, before: str | None, now: datetime) -> Iterator[RowEvent]:
-    """`before` is the status of an order that was there."""
+def _order_events(order: Order, before: tuple[str, int] | None, now: datetime) -> Iterator[RowEvent]:
+    """`before` has the status of an order that was there, and what was refunded of it. A shop gives no reasons for refunds."""
+    about: dict[str, Any] = {"order": OrderRecord.of(order), "now": now}
     if before is None:
-        about = {"order": OrderRecord.of(order), "now": now}
         yield RowEvent(["order.created"], signals.order_created, Order, about)
-    elif before != order.status:
+        return
+    status, refunded = before
+    if status != order.status:
         special = SPECIAL.get(OrderStatus(order.status))
         names = ["order.status_changed", *([special] if special else [])]
-        about = {"order": OrderRecord.of(order), "previous": before, "now": now}
-        yield RowEvent(names, signals.order_status_changed, Order, about)
+        yield RowEvent(names, signals.order_status_changed, Order, about | {"previous": status})
+    if order.refunded > refunded:
+        more = {"amount": order.refunded - refunded, "reason": ""}
+        yield RowEvent(["order.refunded"], signals.order_refunded, Order, about | more)
 
 
 def write_reviews(

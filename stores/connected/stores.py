@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import UUIDField
+from django.db.models import CharField, UUIDField
 from django.utils import timezone
 
 from accounts.enums import Role
@@ -41,13 +41,23 @@ _STANDING = Compiled(
     )
 )
 
+# For each request of a shop.
+_OF_SYSTEM: Final = Compiled(
+    lambda: (
+        ConnectedStore.objects.standing()
+        .select_related("business")
+        .filter(system=Param("system", UUIDField()), external_id=Param("external_id", CharField()))
+    ),
+    prepared_as="connected_stores",
+)
+
 
 def store_of(system: ShopSystem, external_id: str) -> ConnectedStore:
     """Raises `NotFound` for one that isn't this connection's, or is ending."""
-    rows = ConnectedStore.objects.standing().select_related("business", "system")
-    found = rows.filter(system=system, external_id=external_id).first()
+    found = _OF_SYSTEM.first(system=system.pk, external_id=external_id)
     if found is None:
         raise _absent()
+    found.system = system
     return found
 
 

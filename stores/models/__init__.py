@@ -2,7 +2,7 @@
 
 from stores.models.checkouts import Quote, ShopPayment
 from stores.models.mirror import MirroredRow, MirrorState
-from stores.models.orders import LINES, Order, OrderChange, OrderHookPart, OrderItem, Payment
+from stores.models.orders import LINES, PERSON, Order, OrderChange, OrderHookPart, OrderItem, Payment
 from stores.models.products import Product, ProductPicture, Review, SitePage
 from stores.models.settings import (
     DEFAULT_DELIVERY_FEE,
@@ -11,11 +11,20 @@ from stores.models.settings import (
     StoreSettings,
     StoreTotals,
 )
-from stores.models.shoppers import BuyerMails, Cart, CustomerErasure, MerchantNews, StoreVisits, WaitingMail
+from stores.models.shoppers import (
+    BuyerMails,
+    Cart,
+    CustomerErasure,
+    MerchantNews,
+    Shopper,
+    StoreVisits,
+    WaitingMail,
+)
 
 __all__ = [
     "DEFAULT_DELIVERY_FEE",
     "LINES",
+    "PERSON",
     "BuyerMails",
     "Cart",
     "CustomerErasure",
@@ -32,6 +41,7 @@ __all__ = [
     "Quote",
     "Review",
     "ShopPayment",
+    "Shopper",
     "SitePage",
     "StorePicture",
     "StoreSettings",

@@ -31,6 +31,7 @@ class Quote(models.Model):
     asked_at = models.DateTimeField(default=timezone.now, help_text="Its newest call.")
     order = models.ForeignKey(Order, on_delete=models.CASCADE, null=True, related_name="quotes")
     differs = models.JSONField(null=True)
+    attributes = models.JSONField(null=True, help_text="Of the cart, as `Order.attributes`.")
 
     class Meta:
         indexes = [

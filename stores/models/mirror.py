@@ -20,7 +20,7 @@ class MirroredRow(models.Model):
 
     `row_id` is the id here, made at the first mention. Without a `version` no row came: it was mentioned, or it was an order that
     no app wanted, of the time `placed_at`. A deleted one keeps its version, and gets another `row_id` when it comes back. `digest` is
-    that of what the shop sent, under `digest_key`; both go when the row is deleted. A row that is received
+    that of what the shop sent, under `digest_key`, and `attributes_digest` that of an order's attributes in it, null for none; all go when the row is deleted. A row that is received
     after `erased_at` is taken without the fields that name the person.
     """
 
@@ -31,6 +31,7 @@ class MirroredRow(models.Model):
     version = models.BigIntegerField(null=True)
     digest = models.BinaryField(max_length=32, null=True)
     digest_key = models.BinaryField(max_length=16, null=True)
+    attributes_digest = models.BinaryField(max_length=32, null=True)
     is_deleted = models.BooleanField(default=False)
     placed_at = models.DateTimeField(null=True)
     erased_at = models.DateTimeField(null=True)

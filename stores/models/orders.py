@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.validators import MaxLengthValidator
 from django.db import models
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.functional import cached_property
 
@@ -14,6 +15,13 @@ from common.db.fields import EmailField, KeyField, PhoneField
 from common.ids import new_id
 from stores import enums
 from stores.models.mirror import external_id
+
+# Whose order it is: the e-mail address, or the phone number of one without. Without parameters, so that PostgreSQL finds the index.
+PERSON: Any = Coalesce(
+    models.Func("customer_email_key", template="NULLIF(%(expressions)s, '')"),
+    "customer_phone_key",
+    output_field=models.CharField(),
+)
 
 
 class Order(models.Model):
@@ -49,7 +57,7 @@ class Order(models.Model):
     customer_phone_key = KeyField(max_length=40, of="customer_phone", key=kept_phone_key)
     note = models.TextField(blank=True, validators=[MaxLengthValidator(lengths.NOTE)])
     refunded = models.PositiveBigIntegerField(
-        default=0, db_default=0, help_text="Minor units, as the merchant recorded it. Not on the wire."
+        default=0, db_default=0, help_text="Minor units, as the merchant recorded it."
     )
     is_guest = models.BooleanField(default=True)
     page_key_digest = models.CharField(
@@ -71,6 +79,16 @@ class Order(models.Model):
         max_length=13, choices=enums.OrderValidation.choices, default=enums.OrderValidation.VALID
     )
     external_id = external_id()
+    attributes = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="What apps have put there: texts by their keys, by the app as `OrderHookPart.provider` names it. Null without any.",
+    )
+    proven_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="When somebody first confirmed it on the page behind the mailed link.",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -106,6 +124,12 @@ class Order(models.Model):
                 fields=["customer_phone_key", "business"],
                 name="order_of_phone_key",
                 condition=models.Q(customer_phone_key__gt=""),
+            ),
+            models.Index("business", PERSON, models.F("id").desc(), name="order_of_person"),
+            models.Index(
+                fields=["business"],
+                name="order_with_attributes",
+                condition=models.Q(attributes__isnull=False),
             ),
             models.Index(
                 fields=["business"],

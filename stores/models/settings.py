@@ -7,7 +7,7 @@ from django.utils import timezone
 from accounts.models import Business
 from common.ids import new_id
 from stores.addresses import picture_path, thumbnail_path
-from stores.enums import Accent
+from stores.enums import Accent, Headings
 
 DEFAULT_DELIVERY_FEE = 500  # minor units
 
@@ -93,6 +93,9 @@ class StoreSettings(models.Model):
     )
     accent = models.CharField(
         "color", max_length=12, choices=Accent.choices, default=Accent.GRAPHITE, db_default=Accent.GRAPHITE
+    )
+    headings = models.CharField(
+        max_length=8, choices=Headings.choices, default=Headings.PLAIN, db_default=Headings.PLAIN
     )
     tagline = models.CharField(
         max_length=120, blank=True, default="", db_default="", help_text="One line about the store."

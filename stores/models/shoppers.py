@@ -11,10 +11,34 @@ from stores.enums import OrderStatus
 from stores.models.orders import Order
 
 
+class Shopper(models.Model):
+    """A person in one store, for the apps that must recognize them: made at the first order or the first call of a hook.
+
+    The row doesn't say who it is. `digest` finds it by the normal form of an e-mail address or a phone number (`stores.buyers.shoppers`), and
+    each installation knows the person by a key of its own that is made from `seed`. It goes when the person is erased, or after 90 days
+    without an order. Written by `stores.buyers.shoppers` alone.
+    """
+
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="+", db_index=False)
+    digest = models.CharField(max_length=64)
+    seed = models.BinaryField(max_length=16)
+    ordered_at = models.DateTimeField(
+        default=timezone.now,
+        db_index=True,
+        help_text="The newest order; before the first one, when it was made.",
+    )
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["business", "digest"], name="shopper_of_store")]
+
+    def __str__(self) -> str:
+        return f"Shopper {self.pk}"
+
+
 class Cart(models.Model):
     """What a shopper's browser has gathered in one store, and the latest orders that it placed there.
 
-    It knows no person. Changed only by `stores.services.carts`.
+    It names no person. Changed only by `stores.services.carts`.
     """
 
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="carts")
@@ -25,6 +49,16 @@ class Cart(models.Model):
     )
     notices = models.JSONField(
         default=list, help_text="Level and text of what the next page tells the shopper."
+    )
+    attributes = models.JSONField(
+        default=dict, db_default={}, help_text="As `Order.attributes`, for the order that is placed from it."
+    )
+    # Ids of `Shopper`, which are never used again: a person who is forgotten is found no longer.
+    shopper_id = models.BigIntegerField(
+        null=True, help_text="Of its newest order, or of a mailed link that was confirmed since."
+    )
+    proven_id = models.BigIntegerField(
+        null=True, help_text="Who has shown in this browser that a mailed link reached them; the newest one."
     )
     updated_at = models.DateTimeField(default=timezone.now, db_index=True)
 

@@ -6,7 +6,7 @@ threshold is low.
 
 from typing import Any, NamedTuple
 
-from stores.enums import Accent
+from stores.enums import Accent, Headings
 
 
 class Goods(NamedTuple):
@@ -17,8 +17,6 @@ class Goods(NamedTuple):
     description: str
     is_available: bool = True
 
-
-PICTURES = "/static/vendor/sample-products/"  # a product's is named by its slug
 
 SHELVES: dict[str, list[Goods]] = {
     "Bread": [
@@ -68,6 +66,7 @@ SHELVES: dict[str, list[Goods]] = {
 # Of `StoreSettings`.
 LOOK: dict[str, Any] = {
     "accent": Accent.AMBER,
+    "headings": Headings.CLASSIC,
     "tagline": "Bread worth getting up for",
     "hero_text": "Baked by hand before sunrise, from flour that is milled twelve miles away. Collect it at the "
     "counter or have it brought to your door.",

@@ -7,6 +7,7 @@ alike on any day. Ids carry the time of their rows, so newest by id is newest.
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -15,10 +16,12 @@ from django.utils.text import slugify
 from accounts.models import Business
 from common.ids import id_at
 from common.money import decimals
+from stores.addresses import SAMPLES
 from stores.enums import BuiltInPayment, DeliveryMethod, OrderStatus
 from stores.models import Order, OrderItem, Product, Review, SitePage, StoreSettings, StoreTotals
 from stores.queries import DEFAULT_DELIVERY_FEE
-from stores.samples.bakery import CUSTOMERS, LOOK, NOTES, PAGES, PICTURES, REVIEWS, SHELVES, Goods
+from stores.samples.bakery import CUSTOMERS, LOOK, NOTES, PAGES, REVIEWS, SHELVES, Goods
+from stores.services.catalogue.products import create_product
 from stores.services.pages import written
 from stores.services.reviews import rate
 
@@ -77,6 +80,21 @@ def fill_store(
     )
 
 
+@transaction.atomic
+def add_sample_products(*, business: Business, now: datetime | None = None) -> int:
+    """Put the sample goods into a merchant's own store, as if they were added one by one: its apps learn of them. A store that has a
+    product, also an archived one, stays unchanged. Returns how many were added.
+    """
+    now = now or timezone.now()
+    StoreTotals.objects.select_for_update().get(business=business)  # a second press waits for the first
+    if Product.objects.filter(business=business).exists():
+        return 0
+    goods = [(category, each) for category, shelf in reversed(SHELVES.items()) for each in reversed(shelf)]
+    for category, each in goods:
+        create_product(business=business, now=now, **_fields(business, category, each))
+    return len(goods)
+
+
 def _products(business: Business, at_least: int, now: datetime) -> Iterator[Product]:
     """What the shelves hold; then the same with a number, until there are enough."""
     moment = now - OPENED
@@ -91,22 +109,23 @@ def _products(business: Business, at_least: int, now: datetime) -> Iterator[Prod
 
 
 def _product(business: Business, category: str, goods: Goods, moment: datetime) -> Product:
+    fields = _fields(business, category, goods)
+    return Product(id=id_at(moment), business=business, created_at=moment, updated_at=moment, **fields)
+
+
+def _fields(business: Business, category: str, goods: Goods) -> dict[str, Any]:
     slug = slugify(goods.name)
-    return Product(
-        id=id_at(moment),
-        business=business,
-        name=goods.name,
-        slug=slug,
-        description=goods.description,
-        price=_minor(goods.price, business.currency),
-        category=category,
-        is_available=goods.is_available,
-        image=f"{PICTURES}{slug}.webp",
-        stock=goods.stock,
-        low_stock_threshold=goods.threshold,
-        created_at=moment,
-        updated_at=moment,
-    )
+    return {
+        "name": goods.name,
+        "slug": slug,
+        "description": goods.description,
+        "price": _minor(goods.price, business.currency),
+        "category": category,
+        "is_available": goods.is_available,
+        "image": f"{SAMPLES}{slug}.webp",
+        "stock": goods.stock,
+        "low_stock_threshold": goods.threshold,
+    }
 
 
 def _minor(hundredths: int, currency: str) -> int:

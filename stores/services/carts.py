@@ -1,11 +1,11 @@
 """The carts of shoppers: one row for a browser and a store, found by the key in the browser's cookie.
 
-A row keeps product ids, quantities and the names as they were. Prices and stock are read each time the cart is shown. A
+A row keeps product ids, quantities and the names as they were, and what apps have put there. Prices and stock are read each time the cart is shown. A
 product that is no longer for sale stays in the cart and says so until the shopper removes it.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,6 +20,8 @@ from django.utils.translation import ngettext
 from accounts.models import Business
 from common.errors import Conflict
 from common.secrets import digest
+from stores.buyers.attributes import Attributes, ByOwner, merged, with_those_of
+from stores.buyers.shoppers import shopper_of
 from stores.enums import ProductStatus
 from stores.models import Cart, Order, Product
 from stores.services.pricing import OrderLine
@@ -91,7 +93,7 @@ def subtotal(lines: Sequence[CartLine]) -> int:
 
 
 def latest_orders(cart: Cart) -> list[dict[str, str]]:
-    """The newest first: `{"key", "number"}`."""
+    """The newest first: `{"key", "number", "delivery", "payment"}`; those of before the last two were kept have none."""
     orders: list[dict[str, str]] = json.loads(cart.orders)
     return orders
 
@@ -116,6 +118,23 @@ def add_product(*, business: Business, key: str, product: Product, quantity: int
     return cart
 
 
+def add_again(*, business: Business, key: str, order: Order) -> Cart:
+    """Put what was ordered into the cart again, as much as then. A second press changes nothing, and the cart says what can't be ordered now."""
+    with _changed(business, key) as cart:
+        for item in order.items.all():
+            if item.product_id is None:
+                continue
+            line = _line(cart, item.product_id)
+            if line is None and len(cart.lines) < MAX_LINES:
+                cart.lines.append(line := {"product": str(item.product_id), "quantity": 0})
+            if line:
+                line |= {
+                    "name": item.name,
+                    "quantity": max(line["quantity"], min(item.quantity, MAX_QUANTITY)),
+                }
+    return cart
+
+
 def change_quantities(*, business: Business, key: str, quantities: dict[UUID, int]) -> Cart:
     """Of products that are in the cart; 0 removes one."""
     with _changed(business, key) as cart:
@@ -130,14 +149,54 @@ def change_quantities(*, business: Business, key: str, quantities: dict[UUID, in
 def remember_order(*, business: Business, key: str, order: Order, page_key: str) -> Cart:
     """Remove what was ordered, and keep the address of the order's page; once, however often this is called.
 
-    A line with another quantity was changed after the order, and stays.
+    A line with another quantity was changed after the order, and stays. So does what an app has put into the cart since.
     """
     with _changed(business, key) as cart:
         known = latest_orders(cart)
         if all(each["key"] != page_key for each in known):
             ordered = {(str(item.product_id), item.quantity) for item in order.items.all()}
             cart.lines = [line for line in cart.lines if (line["product"], line["quantity"]) not in ordered]
-            cart.orders = json.dumps([{"key": page_key, "number": order.number}, *known][:KEPT_ORDERS])
+            newest = {
+                "key": page_key, "number": order.number, "delivery": order.delivery_method, "payment": order.payment_method,
+            }  # fmt: skip
+            cart.orders = json.dumps([newest, *known][:KEPT_ORDERS])
+            cart.attributes = _not_ordered(cart.attributes, order.attributes or {})
+            shopper = shopper_of(order)
+            cart.shopper_id = shopper.pk if shopper else cart.shopper_id
+    return cart
+
+
+def _not_ordered(attributes: ByOwner, ordered: ByOwner) -> dict[str, Attributes]:
+    """What an order doesn't have."""
+    rest = {
+        owner: {key: text for key, text in own.items() if ordered.get(owner, {}).get(key) != text}
+        for owner, own in attributes.items()
+    }
+    return {owner: own for owner, own in rest.items() if own}
+
+
+def change_attributes(
+    *, business: Business, key: str, owner: str, changes: Mapping[Any, Any]
+) -> tuple[Cart, dict[str, str]]:
+    """Merge what an app sends into its attributes of the cart. Returns the problem of each key that isn't taken, too."""
+    with _changed(business, key) as cart:
+        own, problems = merged(cart.attributes.get(owner, {}), changes)
+        cart.attributes = with_those_of(cart.attributes, owner, own) or {}
+    return cart, problems
+
+
+def prove(*, business: Business, key: str, order: Order) -> Cart | None:
+    """The shopper confirms an order by its mailed link: this browser is theirs. Only the first time; None afterwards.
+
+    Also None once the customer is erased. The newest link that a browser confirms decides whose it is.
+    """
+    with transaction.atomic():
+        if (shopper := shopper_of(order)) is None:
+            return None
+        if not Order.objects.filter(pk=order.pk, proven_at=None).update(proven_at=timezone.now()):
+            return None
+        with _changed(business, key) as cart:
+            cart.shopper_id = cart.proven_id = shopper.pk
     return cart
 
 

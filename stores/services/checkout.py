@@ -3,7 +3,7 @@ than once; its visits are counted, too.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -21,6 +21,7 @@ from common.errors import Conflict, ErrorDetail, Invalid, ServiceError, field_pr
 from common.ids import new_id
 from common.secrets import digest
 from stores import queries, signals
+from stores.buyers.shoppers import NOBODY, Buyer, note_orders, person_of, person_of_order
 from stores.enums import DeliveryMethod, OrderChangeKind
 from stores.hookpoints import Flow, PaymentMethod
 from stores.models import Order, OrderItem, StoreVisits
@@ -57,6 +58,7 @@ class Checkout:
     request: OrderRequest
     order_id: UUID
     method: PaymentMethod | None
+    buyer: Buyer
     by: Actor
     page_key_digest: str
     cart_digest: str
@@ -69,6 +71,7 @@ def place_order(
     business: Business,
     request: OrderRequest,
     offered: Sequence[PaymentMethod] = (),
+    buyer: Buyer = NOBODY,
     by: Actor = SHOPPER,
     page_key_digest: str = "",
     cart_digest: str = "",
@@ -78,7 +81,7 @@ def place_order(
     """Check the request, ask the hook points, save the order, request its payment.
 
     `offered` are the methods that this customer's checkout page showed; any other app's method is accepted only if
-    its owner offers it now. `page_key_digest` is that of the key that opens the order's page in the storefront, and
+    its owner offers it now. `buyer` is who orders, as far as the browser knows, with what apps have put into the cart. `page_key_digest` is that of the key that opens the order's page in the storefront, and
     `cart_digest` that of the cart it is placed from. `on_saved` is called inside the transaction that saves the order,
     so that its rows commit together; calling this function inside a transaction is a RuntimeError. Returns the order
     with its lines, and with its payment if an app makes one. A failed payment does not undo the order.
@@ -90,13 +93,15 @@ def place_order(
     forbid_transaction()
     require_orders_here(business)
     check_request(business, request)
-    method = chosen_method(business, request.payment_method, offered)
-    flow = Flow.start()
+    buyer = replace(buyer, person=person_of(request.customer_email, request.customer_phone))
+    method = chosen_method(business, request.payment_method, offered, buyer)
+    flow = Flow.start(buyer=buyer)
     checkout = Checkout(
         business=business,
         request=request,
         order_id=new_id(),
         method=method,
+        buyer=buyer,
         by=by,
         page_key_digest=page_key_digest,
         cart_digest=cart_digest,
@@ -108,7 +113,7 @@ def place_order(
         if method:
             require_time_for_payment(business, method.provider)  # it is asked for after the order is saved
         if order := _save(checkout, agreed):
-            return make_payment(order=order, now=now) if method else order
+            return make_payment(order=order, buyer=buyer, now=now) if method else order
     raise _changing()
 
 
@@ -194,6 +199,7 @@ def _write(checkout: Checkout, basket: Basket, agreed: PricedBasket, now: dateti
     order.delivery_fee = price.delivery_fee
     order.amount = order.subtotal - order.discount + order.delivery_fee
     order.validation = agreed.validation
+    order.attributes = {owner: dict(own) for owner, own in checkout.buyer.attributes.items() if own} or None
     order.created_at = order.updated_at = now
     order.lines = _items(order, basket)
     order.number = count_order(checkout.business)
@@ -207,6 +213,7 @@ def _write(checkout: Checkout, basket: Basket, agreed: PricedBasket, now: dateti
     insert(*order.lines)
     insert(placed)
     insert(*parts)
+    note_orders(business_id=order.business_id, people=[person_of_order(order)], now=now)
     Order._meta.get_field("payment").set_cached_value(order, None)  # no app need be asked
     return order
 
@@ -236,6 +243,7 @@ def place_once(
     request: OrderRequest,
     cart_digest: str = "",
     offered: Sequence[PaymentMethod] = (),
+    buyer: Buyer = NOBODY,
     now: datetime | None = None,
 ) -> Order:
     """The order of this checkout page: placed now, or by an earlier submit of the same page.
@@ -255,6 +263,7 @@ def place_once(
             business=business,
             request=request,
             offered=offered,
+            buyer=buyer,
             page_key_digest=digest(key),
             cart_digest=cart_digest,
             now=now,

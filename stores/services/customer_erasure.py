@@ -23,6 +23,8 @@ from common.db.rows import for_each
 from common.errors import Conflict, NotFound
 from common.processes.background import enqueue_after_commit
 from stores import signals
+from stores.buyers import shoppers
+from stores.buyers.shoppers import person_of_order
 from stores.customers import Copies, Person, Words, blank, orders_of, reviews_of
 from stores.enums import OPEN, OrderChangeKind, OrderStatus
 from stores.models import (
@@ -73,6 +75,9 @@ def erase(
         words=Words.of(orders, reviews).stored,
     )
     copies = _copies(done)
+    shoppers.forget(
+        business=business, people={str(person), *map(person_of_order, orders), *_addresses_of(reviews)}
+    )
     _remove_what_waits(copies, _carts(orders, reviews))
     _blank_orders(copies, Words.of(orders, reviews, shortest=1), now)
     Review.objects.filter(pk__in=copies.review_ids).update(
@@ -94,6 +99,10 @@ def erase(
 def open_reason(order: Order) -> str:
     status = OrderStatus(order.status).label.lower()
     return f"Order {order.number} is still {status}. Deliver or cancel it first, then erase the customer."
+
+
+def _addresses_of(reviews: Sequence[Review]) -> set[str]:
+    return {each.author_email_key or "" for each in reviews}
 
 
 def _carts(orders: Sequence[Order], reviews: Sequence[Review]) -> set[str]:
@@ -123,12 +132,13 @@ def _blank_orders(copies: Copies, words: Words, now: datetime) -> None:
         customer_phone_key="",
         address="",
         note="",
+        attributes=None,
         cart_digest="",
         updated_at=now,
     )
     OrderChange.objects.filter(order__in=ids, kind__in=WRITTEN).update(note="")
     blank(OrderHookPart.objects.filter(order__in=ids), _naming(words, "reason", "instead"))
-    Quote.objects.filter(order__in=ids).update(answers={})
+    Quote.objects.filter(order__in=ids).update(answers={}, attributes=None)
     payments: list[Any] = [
         Payment.objects.filter(order__in=ids),
         ShopPayment.objects.filter(order_id__in=ids),
@@ -218,7 +228,7 @@ def remove_records_of_deleted_stores(*, batch: int = BATCH) -> int:
         business__owner__deleted_at__isnull=False, business__is_connected=False
     )
     stores = list(unfinished.values_list("business_id", flat=True))
-    return for_each(stores, lambda store: _empty(store, batch), task="remove_records_of_deleted_stores")
+    return for_each(stores, lambda store: empty_store(store, batch), task="remove_records_of_deleted_stores")
 
 
 def remove_ended_stores(*, batch: int = BATCH) -> int:
@@ -231,13 +241,14 @@ def remove_ended_stores(*, batch: int = BATCH) -> int:
 
 
 def _free(store: UUID, batch: int) -> int:
-    _empty(store, batch)
+    empty_store(store, batch)
     tickets.end_people(store=store)
     ConnectedStore.objects.filter(business=store).delete()
     return 1
 
 
-def _empty(store: UUID, batch: int) -> int:
+def empty_store(store: UUID, batch: int = BATCH) -> int:
+    """Remove all records of a store that has ended. Returns 1."""
     for model in _records():
         _remove(model, store, batch)
     StoreTotals.objects.filter(business=store).delete()

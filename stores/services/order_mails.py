@@ -26,7 +26,7 @@ from common.db.rows import for_each
 from common.languages import ENGLISH, language_of, speaking
 from common.mails.letters import Letter, LetterFrame, letter, platform_frame
 from stores import queries, standing
-from stores.addresses import order_key, store_origin, store_url
+from stores.addresses import mailed_key, order_key, store_origin, store_url
 from stores.enums import Accent, DeliveryMethod, OrderStatus, PaymentStatus
 from stores.models import LINES, BuyerMails, Order, WaitingMail
 
@@ -77,7 +77,7 @@ def _count(mail: Mail) -> None:
 def _write_placed(mail: Mail) -> Letter | None:
     if (order := _order(mail)) is None:
         return None
-    return _write(order, "order_placed", PLACED, page_key=facts_of(mail)["page_key"])
+    return _write(order, "order_placed", PLACED, mailed_key(order.pk))
 
 
 @writes(STATUS_KIND, limit=UnaskedMail.ORDER, sent=_count)
@@ -86,7 +86,7 @@ def _write_status(mail: Mail) -> Letter | None:
     order = _order(mail)
     if order is None or order.status != facts_of(mail)["status"]:
         return None
-    return _write(order, "order_status", SUBJECTS[OrderStatus(order.status)])
+    return _write(order, "order_status", SUBJECTS[OrderStatus(order.status)], order_key(order.pk))
 
 
 def _order(mail: Mail) -> Order | None:
@@ -118,7 +118,7 @@ def _day(now: datetime) -> date:
     return now.astimezone(UTC).date()
 
 
-def _write(order: Order, template: str, subject: str | Promise, page_key: str = "") -> Letter:
+def _write(order: Order, template: str, subject: str | Promise, page_key: str) -> Letter:
     store = order.business
     _, address = parseaddr(settings.DEFAULT_FROM_EMAIL)
     language = language_of(store.locale)
@@ -131,7 +131,7 @@ def _write(order: Order, template: str, subject: str | Promise, page_key: str = 
             "order": order,
             "store": store,
             "standing": standing.for_buyer(order),
-            "page": store_url(store.slug, "orders", page_key or order_key(order.pk)),
+            "page": store_url(store.slug, "orders", page_key),
             "pay_before": _pay_before(order),
             "is_delivery": order.delivery_method == DeliveryMethod.DELIVERY,
         }

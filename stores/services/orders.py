@@ -8,6 +8,7 @@ from django.utils import timezone
 from accounts.models import Business
 from common.db.rows import get_or_not_found
 from common.errors import Conflict, Invalid
+from common.lengths import REFUND_REASON
 from stores import signals
 from stores.enums import OrderChangeKind, OrderStatus, may_move
 from stores.models import LINES, Order
@@ -56,19 +57,25 @@ def change_order_status(
 def record_refund(
     *, order: Order, amount: int, reason: str, known: int, by: Actor, now: datetime | None = None
 ) -> Order:
-    """Record that the merchant gave back `amount` (minor units), where the money was taken. Nothing is sent to apps.
+    """Record that the merchant gave back `amount` (minor units), where the money was taken. Apps that may read orders learn of it.
 
     `known` is what was refunded as far as the merchant knows; if it was more meanwhile, it is a `Conflict`, so pressing twice
-    records once. `Invalid` for more than is left of what was paid.
+    records once. `Invalid` for more than is left of what was paid, and for a `reason` that is too long for the event.
     """
+    now = now or timezone.now()
     order = _lock(order)
     if order.refunded != known:
         raise Conflict("A refund was recorded meanwhile. Look at the order again.")
     if not 0 < amount <= refundable(order):
         raise Invalid.field("amount", "Enter an amount up to what was paid.")
+    if len(reason) > REFUND_REASON:
+        raise Invalid.field("reason", f"Enter at most {REFUND_REASON} characters.")
     order.refunded += amount
-    order.save(update_fields=["refunded"])
-    record(order, OrderChangeKind.REFUND, by=by, now=now or timezone.now(), note=reason, amount=amount)
+    order.updated_at = now
+    order.save(update_fields=["refunded", "updated_at"])
+    record(order, OrderChangeKind.REFUND, by=by, now=now, note=reason, amount=amount)
+    about = {"order": OrderRecord.of(order), "amount": amount, "reason": reason, "now": now}
+    signals.order_refunded.send(sender=Order, **about)
     return order
 
 

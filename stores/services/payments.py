@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -18,6 +19,8 @@ from common.db.rows import for_each
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict, Invalid, NotAllowed, Unavailable
 from stores import hookpoints, signals
+from stores.buyers.attributes import NONE
+from stores.buyers.shoppers import NOBODY, Buyer, person_of_order
 from stores.enums import SETTLED, BuiltInPayment, OrderChangeKind, OrderStatus, PaymentStatus
 from stores.hookpoints import Flow, HookPoint, PaymentDetails, PaymentMethod
 from stores.models import Order, Payment
@@ -39,7 +42,7 @@ BUSY: Final = gettext_lazy("This payment method is busy at the moment. Try again
 
 
 def chosen_method(
-    business: Business, method_id: str, offered: Sequence[PaymentMethod]
+    business: Business, method_id: str, offered: Sequence[PaymentMethod], buyer: Buyer = NOBODY
 ) -> PaymentMethod | None:
     """The app's method with this id; None for a built-in one.
 
@@ -50,7 +53,7 @@ def chosen_method(
         return None
     method = _among(offered, method_id)
     if method is None and ":" in method_id:
-        now = hookpoints.ask_payment_methods(business=business, only=method_id, flow=Flow.start())
+        now = hookpoints.ask_payment_methods(business=business, only=method_id, flow=Flow.start(buyer=buyer))
         method = _among(now, method_id)
     if method is None and strangers.was_refused():
         raise Unavailable(str(BUSY), retry_after=strangers.RETRY_AFTER, code="payment_method_busy")
@@ -82,7 +85,7 @@ def open_payment(*, order: Order, provider: str, now: datetime) -> Payment:
     )
 
 
-def make_payment(*, order: Order, now: datetime | None = None) -> Order:
+def make_payment(*, order: Order, buyer: Buyer = NOBODY, now: datetime | None = None) -> Order:
     """Ask the owner of the order's method to make its payment, and save the answer.
 
     Not inside a transaction. Returns the order with its payment: PENDING with what the customer needs, or
@@ -90,7 +93,7 @@ def make_payment(*, order: Order, now: datetime | None = None) -> Order:
     the payment that was asked for: the customer may have chosen again meanwhile.
     """
     asked_for = order.payment.pk
-    asked = hookpoints.ask_create_payment(order=order, flow=Flow.start())
+    asked = hookpoints.ask_create_payment(order=order, flow=Flow.start(buyer=_buyer_of(order, buyer)))
     with transaction.atomic():
         now = now or timezone.now()
         order = _lock_order(order)
@@ -106,6 +109,11 @@ def make_payment(*, order: Order, now: datetime | None = None) -> Order:
             _record(payment, by=SYSTEM, now=now)
         _save(payment, now)
     return order
+
+
+def _buyer_of(order: Order, buyer: Buyer) -> Buyer:
+    """The order's person pays, with what apps have put into the order since."""
+    return replace(buyer, person=person_of_order(order), attributes=order.attributes or NONE)
 
 
 def _keep(payment: Payment, details: PaymentDetails) -> None:
@@ -142,6 +150,7 @@ def choose_again(
     order: Order,
     payment_method: str,
     offered: Sequence[PaymentMethod] = (),
+    buyer: Buyer = NOBODY,
     now: datetime | None = None,
 ) -> Order:
     """Choose another method for an order whose payment failed or expired; not inside a transaction.
@@ -150,11 +159,11 @@ def choose_again(
     cancelled order, `NotAllowed` if the merchant collects the payment.
     """
     forbid_transaction()
-    method = chosen_method(order.business, payment_method, offered)
+    method = chosen_method(order.business, payment_method, offered, _buyer_of(order, buyer))
     if method:
         require_time_for_payment(order.business, method.provider)
     order = _reopen(order=order, method=method, method_id=payment_method, now=now or timezone.now())
-    return make_payment(order=order, now=now) if method else order
+    return make_payment(order=order, buyer=buyer, now=now) if method else order
 
 
 # --- Settling ---------------------------------------------------------------------------------------

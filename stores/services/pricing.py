@@ -11,6 +11,7 @@ from accounts.models import Business
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict, Invalid, NotInBody, Refused
 from stores import hookpoints, queries
+from stores.buyers.shoppers import NOBODY, Buyer
 from stores.enums import OrderValidation, ProductStatus
 from stores.hookpoints import MAX_MINOR, Flow, HookPart
 from stores.models import Product
@@ -141,7 +142,12 @@ def _check_line(product: Product, quantity: int) -> None:
 
 
 def quote(
-    *, business: Business, items: Sequence[OrderLine], delivery_method: str, locality: str = ""
+    *,
+    business: Business,
+    items: Sequence[OrderLine],
+    delivery_method: str,
+    locality: str = "",
+    buyer: Buyer = NOBODY,
 ) -> Price:
     """The current price of an order of these lines, apps included. Nothing is saved, and `order.validate` is not asked.
 
@@ -151,7 +157,7 @@ def quote(
     request = OrderRequest(
         items=items, customer_name="", delivery_method=delivery_method, payment_method="", locality=locality
     )
-    return agree(business=business, request=request, flow=Flow.start()).price
+    return agree(business=business, request=request, flow=Flow.start(buyer=buyer)).price
 
 
 def agree(

@@ -4,23 +4,34 @@ Each one is made by the service that makes it in any store, so everything that f
 says what happened. They use records that they made earlier, and make those that are missing. Not inside a transaction.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.models import Business
 from common.errors import Conflict
 from common.ids import new_id
-from stores.customers import Person
-from stores.enums import ActorKind, BuiltInPayment, DeliveryMethod, OrderStatus, PaymentStatus, ProductStatus
+from stores.customers import Person, orders_of
+from stores.enums import (
+    OPEN,
+    ActorKind,
+    BuiltInPayment,
+    DeliveryMethod,
+    OrderStatus,
+    PaymentStatus,
+    ProductStatus,
+)
 from stores.models import Order, Product, Review
 from stores.services.catalogue.products import create_product, delete_product, update_product
 from stores.services.checkout import place_order
 from stores.services.customer_erasure import erase
 from stores.services.history import Actor
-from stores.services.orders import change_order_status
+from stores.services.orders import change_order_status, record_refund
 from stores.services.payments import MAKING, expire_payment, open_payment, settle_payment
 from stores.services.pricing import OrderLine, OrderRequest
 from stores.services.reviews import create_review, delete_review
@@ -30,8 +41,26 @@ CUSTOMER = "Kim Test"
 EMAIL = "kim@example.com"
 METHOD = "test:card"  # a payment method that no app offers
 PRODUCT = "Test product"
+REFUND_REASON = "One of them was missing."
 ENDED = (OrderStatus.DELIVERED, OrderStatus.CANCELLED)
 PLENTY, THRESHOLD = 20, 5  # stock
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What a developer asks of a change: who orders or is erased, what is ordered, or which settings an app gets. Blank leaves it to
+    the change.
+    """
+
+    name: str = ""
+    email: str = ""
+    phone: str = ""
+    product: UUID | None = None
+    quantity: int = 1
+    settings: dict[str, Any] | None = None
+
+
+USUAL = Details()
 
 
 def require_sandbox(business: Business) -> None:
@@ -39,8 +68,13 @@ def require_sandbox(business: Business) -> None:
         raise Conflict("These changes are for sandbox stores only.")
 
 
-def order(business: Business) -> str:
-    placed = _place(business)
+def order(business: Business, asked: Details = USUAL) -> str:
+    product = None
+    if asked.product is not None:
+        product = _products(business).filter(pk=asked.product).first()
+        if product is None:
+            raise Conflict("The store has no available product with this ID.")
+    placed = _place(business, product, asked.quantity, asked.email, asked.phone, asked.name or CUSTOMER)
     return f"Order {placed.number} was placed."
 
 
@@ -59,6 +93,18 @@ def deliver_order(business: Business) -> str:
 def cancel_order(business: Business) -> str:
     moved = change_order_status(order=_order(business), status=OrderStatus.CANCELLED, by=TEST)
     return f"Order {moved.number} was cancelled."
+
+
+def refund_order(business: Business) -> str:
+    """All that is left of a delivered order."""
+    require_sandbox(business)
+    own = Order.objects.filter(business=business, customer_name=CUSTOMER, status=OrderStatus.DELIVERED)
+    order = own.filter(refunded__lt=F("amount"), payment=None).order_by("-id").first()
+    if order is None:
+        order = change_order_status(order=_order(business), status=OrderStatus.DELIVERED, by=TEST)
+    left = order.amount - order.refunded
+    record_refund(order=order, amount=left, reason=REFUND_REASON, known=order.refunded, by=TEST)
+    return f"Order {order.number} was refunded."
 
 
 def complete_payment(business: Business, provider: str) -> str:
@@ -131,8 +177,15 @@ def remove_review(business: Business) -> str:
     return "The newest test review was removed."
 
 
-def erase_customer(business: Business) -> str:
-    """Of somebody who has ordered and written a review, which happens first."""
+def erase_customer(business: Business, asked: Details = USUAL) -> str:
+    """Of the person that is asked for, whose open orders are delivered first. Else of somebody who orders and writes a review first."""
+    require_sandbox(business)
+    if asked.email or asked.phone:
+        person = Person.of(email=asked.email, phone=asked.phone, store=business)
+        for waiting in orders_of(business, person).filter(status__in=OPEN):
+            change_order_status(order=waiting, status=OrderStatus.DELIVERED, by=TEST)
+        erase(business=business, person=person)
+        return "The customer was erased."
     email = f"kim.{new_id().hex[-12:]}@example.com"
     placed = _place(business, email=email)
     change_order_status(order=placed, status=OrderStatus.DELIVERED, by=TEST)
@@ -148,13 +201,19 @@ def erase_customer(business: Business) -> str:
 
 
 def _place(
-    business: Business, product: Product | None = None, quantity: int = 1, email: str = EMAIL
+    business: Business,
+    product: Product | None = None,
+    quantity: int = 1,
+    email: str = "",
+    phone: str = "",
+    name: str = CUSTOMER,
 ) -> Order:
     require_sandbox(business)
     request = OrderRequest(
         items=[OrderLine((product or _any_product(business)).pk, quantity)],
-        customer_name=CUSTOMER,
-        customer_email=email,
+        customer_name=name,
+        customer_email=email or ("" if phone else EMAIL),
+        customer_phone=phone,
         delivery_method=DeliveryMethod.PICKUP,
         payment_method=BuiltInPayment.CASH,
     )

@@ -21,6 +21,7 @@ LOGO_SIDE: Final = 800  # pixels
 WIRE_NAMES: Final = {
     "delivery_fee": "deliveryFee",
     "accent": "accent",
+    "headings": "headings",
     "tagline": "tagline",
     "hero_text": "heroText",
 }
@@ -30,6 +31,7 @@ CURRENCY_FIXED: Final = "The store has orders in its currency, so the currency c
 class Look(TypedDict, total=False):
     delivery_fee: int  # minor units
     accent: str
+    headings: str
     tagline: str
     hero_text: str
     logo: Decoded | None  # None: removed

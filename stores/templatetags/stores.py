@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from accounts.models import Business
 from common.money import display
 from stores import addresses
-from stores.addresses import thumbnail_path
+from stores.addresses import small_path, thumbnail_path
 from stores.models import Order, Product
 from stores.serializers import NEUTRAL_PICTURE
 
@@ -48,3 +48,9 @@ def picture(product: Product) -> str:
 def thumbnail(product: Product) -> str:
     """Like `picture`, at most 480 pixels wide and high if it was uploaded."""
     return thumbnail_path(picture(product))
+
+
+@register.filter
+def small_picture(product: Product) -> str:
+    """Like `picture`, for a row of a list."""
+    return small_path(picture(product))

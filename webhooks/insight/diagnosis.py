@@ -39,7 +39,7 @@ def in_short(http_status: int | None, error_class: str) -> str:
 
 def _answered(status: int) -> Diagnosis:
     cause, fix, may_be_signature = _OF_STATUS.get(status) or _OF_HUNDRED.get(status // 100) or _STRANGE
-    return Diagnosis(f"your endpoint answered {status}", cause, fix, may_be_signature)
+    return Diagnosis(f"your endpoint returned {status}", cause, fix, may_be_signature)
 
 
 _Advice = tuple[str, str, bool]  # cause, fix, whether it may be the signature
@@ -187,12 +187,12 @@ _SHORT: Final[Mapping[str, str]] = {
 
 
 def headline(delivery: Delivery, last: Attempt | DeliveryRow | None) -> str:
-    """The state in one line: "Failing: your endpoint answered 401"."""
+    """The state in one line: "Failing: your endpoint returned 401"."""
     diagnosis = last and diagnose(last.http_status, last.error_class)
     seen = f": {diagnosis.seen}" if diagnosis else ""
     match delivery.status:
         case DeliveryStatus.SUCCEEDED:
-            return f"Delivered: your endpoint answered {last.http_status}" if last else "Delivered"
+            return f"Delivered: your endpoint returned {last.http_status}" if last else "Delivered"
         case DeliveryStatus.RETRYING:
             return f"Failing{seen}"
         case DeliveryStatus.EXHAUSTED:

@@ -10,10 +10,12 @@ from uuid import UUID
 
 from rest_framework import serializers
 
+from common import lengths
 from common.money import to_major
 from common.rest.fields import Boolean, Choice, Integer, Moment, Object, StringList, Text
 from common.times import iso
 from installations.models import Installation
+from marketplace.scopes import SCOPES
 from stores.customers import Person
 from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus
 from stores.records import OrderRecord, PaymentRecord, ProductRecord, ReviewRecord
@@ -21,6 +23,7 @@ from stores.serializers import (
     Amount,
     BusinessId,
     Count,
+    Currency,
     ExternalId,
     OrderId,
     OrderNumber,
@@ -35,6 +38,7 @@ from stores.serializers import (
 from webhooks.models import Webhook
 
 Data = dict[str, Any]
+INSTALLATION_PARTS = ("settings", "scopes", "switches", "paused")
 
 
 class OrderCreated(serializers.Serializer):
@@ -82,6 +86,36 @@ def order_moved(order: OrderRecord, previous: str, now: datetime) -> Data:
         "status": order.status,
         "changedAt": iso(now),
         "changedFields": ["status"],
+        **of_shop(order),
+    }
+
+
+class OrderRefunded(serializers.Serializer):
+    orderId = OrderId()
+    orderNumber = OrderNumber()
+    amount = Amount("What was given back this time, in major units of the business's currency.", 5)
+    refunded = Amount("What was given back of the order so far, this refund included.", 5)
+    currency = Currency()
+    reason = Text(
+        "The merchant's words. Null without any, in connected stores, and once the customer is erased.",
+        "One loaf was missing.",
+        allow_null=True,
+        max_length=lengths.REFUND_REASON,
+    )
+    refundedAt = Moment("When it was recorded.")
+    externalId = ExternalId("o-1001")
+
+
+def order_refunded(order: OrderRecord, *, amount: int, reason: str, now: datetime) -> Data:
+    """`amount` is that of this refund, in minor units."""
+    return {
+        "orderId": str(order.id),
+        "orderNumber": order.number,
+        "amount": to_major(amount, order.currency),
+        "refunded": to_major(order.refunded, order.currency),
+        "currency": order.currency,
+        "reason": reason or None,
+        "refundedAt": iso(now),
         **of_shop(order),
     }
 
@@ -181,6 +215,59 @@ def review_deleted(review: ReviewRecord, now: datetime) -> Data:
     }
 
 
+_SWITCHES: Data = {
+    "type": "object",
+    "properties": {
+        name: {"type": "object", "description": about, "additionalProperties": {"type": "boolean"}}
+        for name, about in (
+            ("hooks", "By hook point: whether it is switched on."),
+            ("embeds", "By `embedType`: whether it is switched on."),
+        )
+    },
+    "required": ["hooks", "embeds"],
+}
+
+
+class InstallationUpdated(serializers.Serializer):
+    installationId = Text("Your app's installation.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a0a")
+    changed = StringList("What is different now.", ["settings"], among=INSTALLATION_PARTS)
+    settings = Object("The merchant's settings, over the defaults.", {"greeting": "Hello"})
+    scopes = StringList("What the token may do now.", ["read_products", "read_orders"], among=list(SCOPES))
+    switches = Object(
+        "Of the definitions that run in the store.",
+        {"hooks": {"order.validate": True}, "embeds": {"chat": False}},
+        schema=_SWITCHES,
+    )
+    maxDiscountPercent = Integer(
+        "The most that your app may take off an order, in per cent of the subtotal; 100 is no limit.",
+        100,
+        min_value=0,
+        max_value=100,
+    )
+    paused = Boolean("Whether the store has paused your app.", False)
+
+
+def installation_updated(
+    installation: Installation,
+    *,
+    changed: list[str],
+    settings: Data,
+    hooks: dict[str, bool],
+    embeds: dict[str, bool],
+    most_discount: int,
+) -> Data:
+    """`changed` names some of `INSTALLATION_PARTS`, `hooks` and `embeds` those that are on."""
+    return {
+        "installationId": str(installation.pk),
+        "changed": changed,
+        "settings": settings,
+        "scopes": installation.effective_scopes,
+        "switches": {"hooks": hooks, "embeds": embeds},
+        "maxDiscountPercent": most_discount,
+        "paused": installation.paused_at is not None,
+    }
+
+
 class DataErasure(serializers.Serializer):
     appId = Text("Your app.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a04")
     businessId = BusinessId()
@@ -254,7 +341,7 @@ def customer_erased(
 
 def without_person(data: Data) -> Data:
     """Any `data`, blanked once a customer is erased. All keys stay."""
-    return data | {name: None for name in ("customer", "authorName", "comment") if name in data}
+    return data | {name: None for name in ("customer", "authorName", "comment", "reason") if name in data}
 
 
 class WebhookTested(serializers.Serializer):

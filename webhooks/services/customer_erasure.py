@@ -29,6 +29,7 @@ from webhooks.enums import WAITING, ErasureState
 from webhooks.feed import Horizon, Position
 from webhooks.messages import message, payloads
 from webhooks.models import Attempt, Delivery, Erasure, Event, InboxEntry, Webhook
+from webhooks.queries import destination
 from webhooks.services import erasure as of_businesses
 
 log = logging.getLogger(__name__)
@@ -39,8 +40,10 @@ READ_REVIEWS: Final = {"read_reviews"}
 GOING_ON: Final = (ErasureState.DUE, ErasureState.SENT)
 NAMED: Final = '"customer":{'  # in what was sent, and null once it is blank
 WITH_ALL: Final = "Erased with all data of the store"
-# Those in which a person may be named: by a review's words, or by what an app calls a payment.
-WITH_TEXTS: Final = tuple(name for name in catalogue.EVENTS if name.startswith(("review.", "payment.")))
+# Those in which a person may be named: by a review's words, by what an app calls a payment, or by the reason of a refund.
+WITH_TEXTS: Final = tuple(
+    name for name in catalogue.EVENTS if name.startswith(("review.", "payment.", "order.refunded"))
+)
 
 
 def ask_apps(
@@ -117,9 +120,14 @@ def write_event(*, installation: Installation, data: payloads.Data, now: datetim
 
 
 def _addresses(installation: Installation, now: datetime) -> list[Webhook]:
-    """The Webhook URL, if the app has one, and each other webhook that names the event and was not deleted; inactive ones too."""
+    """The Webhook URL, if the app has one, and each other webhook that names the event and was not deleted; inactive ones too.
+
+    On a test store, a listener takes the place of a URL that the app doesn't have.
+    """
     addressed = of_businesses.addressees(installation, now, naming=catalogue.CUSTOMER_ERASURE)
-    return [each for each in addressed if installation.webhook_url or not each.is_app_defined]
+    for each in addressed:
+        each.installation = installation
+    return [each for each in addressed if destination(each)]
 
 
 # Following the deliveries

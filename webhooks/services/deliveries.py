@@ -54,9 +54,10 @@ def cancel_held(*, webhooks: QuerySet[Webhook], now: datetime) -> int:
 
 def hold_waiting(*, webhooks: QuerySet[Webhook], reason: HeldReason) -> int:
     """Hold the waiting deliveries to webhooks that are being disabled or paused. Returns how many."""
-    return _stop_sending(
-        Q(webhook__in=webhooks, status__in=WAITING), DeliveryStatus.HELD, None, held_reason=reason
-    )
+    waiting = Q(webhook__in=webhooks, status__in=WAITING)
+    if reason == HeldReason.PAUSED:
+        waiting &= ~Q(event_type__in=catalogue.THROUGH_A_PAUSE)
+    return _stop_sending(waiting, DeliveryStatus.HELD, None, held_reason=reason)
 
 
 def cancel_erasure(*, event_id: UUID, now: datetime) -> int:

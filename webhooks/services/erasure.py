@@ -55,9 +55,10 @@ def schedule(*, installation: Installation, now: datetime) -> Erasure:
     """Write the erasure of an installation that has just ended, in the transaction of the uninstall.
 
     It is always addressed to the app-defined webhook, which is created if the app has had no Webhook URL: the app may
-    get one within the 48 hours. The URL is read when the request is sent.
+    get one within the 48 hours. The URL is read when the request is sent. On a copy of a store it is due at once.
     """
-    erasure = Erasure(installation=installation, due_at=installation.data_erasure_at)
+    due_at = now if installation.business.copy_of_id else installation.data_erasure_at
+    erasure = Erasure(installation=installation, due_at=due_at)
     erasure.event = _write_event(installation, due_at=erasure.due_at, now=now)
     erasure.save(force_insert=True)
     return erasure

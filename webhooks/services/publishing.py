@@ -18,20 +18,15 @@ from common.db.compiled import Compiled, Param
 from common.db.inserts import insert
 from common.ids import sql_id_from
 from installations.models import Installation
+from webhooks import catalogue
 from webhooks.enums import DeliveryStatus, HeldReason
 from webhooks.feed import Horizon, Position
 from webhooks.filters.judging import passed
 from webhooks.models import Delivery, Event, Webhook
 from webhooks.queries import entitled_to, naming
 
-# What becomes a delivery, with the types of the columns.
-_COPIED: Final = {
-    "webhook": "uuid",
-    "app": "uuid",
-    "endpoint": "bigint",
-    "is_active": "bool",
-    "is_held": "bool",
-}
+# What becomes a delivery, and the filter that decides it.
+_COPIED: Final = "webhook uuid, app uuid, endpoint bigint, is_active bool, is_held bool, filter text"
 # Filters that are judged before the statement that copies the deliveries: for so many stores and events, and so many characters for
 # each. That is at most 8 MiB in a process.
 MET_AT: Final = 128
@@ -112,7 +107,8 @@ class _Listeners:
 def _write(
     event: Event, data: dict[str, Any], listeners: _Listeners, now: datetime, *, any_paused: bool
 ) -> None:
-    paused = listeners.paused() if any_paused else []
+    is_held = any_paused and event.type not in catalogue.THROUGH_A_PAUSE
+    paused = listeners.paused() if is_held else []
     event.data, event.occurred_at = orjson.dumps(data).decode(), now
     event.position, event.horizon = Position(), Horizon()
     insert(event)
@@ -128,36 +124,32 @@ def _write(
 def _copy_to_deliveries(event: Event, listeners: _Listeners, paused: Sequence[UUID], now: datetime) -> None:
     """In one statement: with a thousand webhooks, reading and writing them in Python takes twice as long.
 
-    The filters that an earlier event has met are judged before it, and the statement compares the webhooks' filters with these. Of
-    webhooks that have another one it returns the columns, as arrays. Those that the event passes are written by a second statement, as the
-    first has read them.
+    The filters that an earlier event has met are judged before it, and the statement compares the webhooks' filters with these. It
+    returns the webhooks that have another one. A second statement writes for those that the event passes, as the first has read them.
     """
     met = met_filters(listeners)
     found, of_found = listeners.webhooks().sql(of=listeners.of)
     passes, of_passes = _comparison(event, list(met))
     copy, of_copy = _insertion(event, now, "listener WHERE filter IS NULL OR passes")
+    met_again = "(SELECT json_agg(filter)::text FROM listener WHERE passes IS NOT NULL)" if met else "'[]'"
     statement = f"""
         WITH listener AS MATERIALIZED (
             SELECT *, NOT is_active OR installation = ANY(%s::uuid[]) AS is_held, {passes} AS passes
             FROM ({found}) AS found (webhook, app, endpoint, is_active, installation, filter)
         ), copied AS ({copy})
-        SELECT (SELECT json_agg(filter)::text FROM listener WHERE passes IS NOT NULL), json_agg(filter)::text,
-            {", ".join(f"array_agg({column})::text" for column in _COPIED)}
-        FROM listener WHERE filter IS NOT NULL AND passes IS NULL HAVING count(*) > 0
+        SELECT {met_again}, json_agg(listener)::text FROM listener WHERE filter IS NOT NULL AND passes IS NULL
     """  # noqa: S608
     with connection.cursor() as cursor:
         cursor.execute(statement, [list(paused), *of_passes, *of_found, *of_copy])
-        if (row := cursor.fetchone()) is None:
+        kept, others = cursor.fetchone()
+        if others is None:
             return
-        met_again, not_met, *columns = row
-        filters = orjson.loads(not_met)
-        _remember(met, {*filters, *orjson.loads(met_again or "[]")})
-        if passing := _passing(event, set(filters)):
-            judged = f"{{{','.join('t' if each in passing else 'f' for each in filters)}}}"
-            arrays = ", ".join(f"%s::{kind}[]" for kind in [*_COPIED.values(), "bool"])
-            source = f"unnest({arrays}) AS read ({', '.join(_COPIED)}, passes) WHERE passes"
+        filters = {each["filter"] for each in orjson.loads(others)}
+        _remember(met, {*filters, *orjson.loads(kept or "[]")})
+        if passing := _passing(event, filters):
+            source = f"json_to_recordset(%s) AS listener ({_COPIED}) WHERE filter = ANY(%s)"
             copy, of_copy = _insertion(event, now, source)
-            cursor.execute(copy, [*of_copy, *columns, judged])
+            cursor.execute(copy, [*of_copy, others, list(passing)])
 
 
 def _comparison(event: Event, filters: Collection[str]) -> tuple[str, list[str]]:

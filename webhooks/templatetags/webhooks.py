@@ -14,7 +14,7 @@ register = template.Library()
 # Kind, word and icon of a pill.
 LOOKS: Final = {
     DeliveryStatus.SUCCEEDED: ("ok", "Delivered", ""),
-    DeliveryStatus.PENDING: ("info", "Pending", "clock"),
+    DeliveryStatus.PENDING: ("neutral", "Pending", "clock"),
     DeliveryStatus.RETRYING: ("warn", "Retrying", "rotate-cw"),
     DeliveryStatus.EXHAUSTED: ("bad", "Failed", ""),
     DeliveryStatus.HELD: ("neutral", "Held", "pause"),

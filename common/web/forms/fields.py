@@ -258,7 +258,7 @@ class LongChoiceField(forms.ChoiceField):
 class DescribedChoices(forms.widgets.ChoiceWidget):
     """Choices with more than a label: a sentence (`about`), a technical name (`names`) and a heading (`groups`).
 
-    Each of these maps a choice's value to its text.
+    Each of these maps a choice's value to its text, and `pictures` to the name of one of `components/picture.html`.
     """
 
     look = "lines"
@@ -269,12 +269,14 @@ class DescribedChoices(forms.widgets.ChoiceWidget):
         about: Mapping[str, str] | None = None,
         names: Mapping[str, str] | None = None,
         groups: Mapping[str, str] | None = None,
+        pictures: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
         super().__init__(**options)
         self.about = about or {}
         self.names = names or {}
         self.groups = groups or {}
+        self.pictures = pictures or {}
 
     def create_option(self, name: str, value: Any, *args: Any, **options: Any) -> dict[str, Any]:
         option = super().create_option(name, value, *args, **options)
@@ -282,11 +284,12 @@ class DescribedChoices(forms.widgets.ChoiceWidget):
             "about": self.about.get(str(value), ""),
             "name_shown": self.names.get(str(value), ""),
             "group": self.groups.get(str(value), ""),
+            "picture": self.pictures.get(str(value), ""),
         }
 
 
 class RadioCards(DescribedChoices, forms.RadioSelect):
-    """Large cards side by side, for two or three important choices."""
+    """Large cards side by side, for two or three important choices, or a few that have pictures."""
 
     look = "cards"
 

@@ -26,7 +26,7 @@ from marketplace.services.pictures import store
 
 PICTURES: Final = Path(__file__).parents[1] / "pictures"
 NO_SERVER: Final = "/_demo/no-server/"  # where an install of them ends
-NOTE: Final = "This is a demo. The month before its first start is made up, with all apps but Order Bell."
+NOTE: Final = "Demo data: the last month, and every app but Order Bell, are made up."
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def keep_parts(*, installation: Installation) -> None:
     discounts = (
         _part(
             installation, order, HookPoint.DISCOUNTS, outcome=enums.HookOutcome.ANSWERED, amount=order.discount,
-            reason="10 % off from 3 pieces",
+            reason="10% off from 3 pieces",
         )
         for order in rewarded.filter(pieces__gte=3)
     )  # fmt: skip

@@ -58,13 +58,19 @@ class Command(BaseCommand):
             metavar="PORT",
             help="(default: SAMPLE_APP_PORT)",
         )
+        parser.add_argument(
+            "--shop",
+            metavar="ORIGIN",
+            default="",
+            help="origin of a connected shop, whose pages may frame the sample app",
+        )
 
-    def handle(self, *args: Any, sample_app_port: int | None, **options: Any) -> None:
+    def handle(self, *args: Any, sample_app_port: int | None, shop: str, **options: Any) -> None:
         _refuse_production()
         with _sole_use(settings.VAR_DIR):
-            self._run(sample_app_port or _sample_app_port())
+            self._run(sample_app_port or _sample_app_port(), shop)
 
-    def _run(self, sample_app_port: int) -> None:
+    def _run(self, sample_app_port: int, shop: str) -> None:
         # A job that a script puts into the background starts with Ctrl-C ignored; both signals mean stop.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, _stop)
@@ -72,7 +78,7 @@ class Command(BaseCommand):
         _check_free([(host, settings.PORT) for host in hosts] + [(IPV4, sample_app_port)])
         call_command("migrate", verbosity=0)
         sample_app = SampleApp(
-            port=sample_app_port, state_file=settings.VAR_DIR / "sample-app" / "state.sqlite3"
+            port=sample_app_port, state_file=settings.VAR_DIR / "sample-app" / "state.sqlite3", shop=shop
         )
         credentials = begin(state_file=sample_app.state_file, url=sample_app.url)
         connection.close()

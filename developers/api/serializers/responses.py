@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from common.errors import ErrorDetail
 from common.rest import fields
+from conformance.enums import Outcome
 from marketplace import enums
 from marketplace.models import App, AppVersion, Submission
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
@@ -128,6 +129,24 @@ class SubmissionSerializer(fields.ApiSerializer):
     release = fields.Choice(enums.ReleaseMode.choices, "How the approved version reaches stores.", "ALL")
     submittedAt = fields.Moment("When it was submitted.")
     decidedAt = fields.Moment("When it was decided.", None, allow_null=True)
+
+
+class ReadinessItem(fields.ApiSerializer):
+    criterion = fields.Choice(enums.Criterion.choices, "What reviewers judge it by.", "quality")
+    outcome = fields.Choice(
+        Outcome.choices,
+        "FAIL keeps the app from being submitted, a reviewer will likely question WARN, and SKIPPED can't be checked automatically.",
+        "WARN",
+    )
+    title = fields.Text("In a few words.", "No icon")
+    about = TextOrNull("What it means, or what to do.", None)
+
+
+class ReadinessSerializer(fields.ApiSerializer):
+    """What the page Review lists."""
+
+    url = fields.Text("That page.", "https://platform.example/portal/apps/ring-my-bell/review/")
+    items: Any = ReadinessItem(many=True, help_text="By criterion.")
 
 
 class VersionSerializer(fields.ApiSerializer):

@@ -1,15 +1,20 @@
 """Changes on the sandbox store, and what happened at an app."""
 
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from drf_spectacular.utils import PolymorphicProxySerializer
 from rest_framework import serializers
 
 from activity.feed import FAILED, KINDS
-from common.rest.fields import Choice, Integer, Moment, StringList, Text
+from common import lengths
+from common.contacts import validate_email, validate_phone
+from common.ids import parse_id
+from common.rest.fields import Choice, Integer, Moment, Object, StringList, Text
 from extensions.manifest.text import MAX_TEXT
+from installations.limits import MAX_QUANTITY
 from stores.serializers import BusinessId
+from stores.services.sandbox_changes import Details
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
 from webhooks.serializers import DeliveryId, EventId
@@ -20,19 +25,99 @@ EventName = partial(Choice, EVENTS, "The event.", "order.created")
 ScenarioName = partial(Choice, list(SCENARIOS), "The scenario.", "day")
 
 
-class TestChangeBody(serializers.Serializer):
+class TestCustomerBody(serializers.Serializer):
+    name = Text("The name.", "Kim Lee", required=False, max_length=lengths.PERSON)
+    email = Text(
+        "An e-mail address.",
+        "kim@example.com",
+        required=False,
+        max_length=lengths.EMAIL,
+        validators=[validate_email],
+    )
+    phone = Text(
+        "A phone number.",
+        "+1 555 0100",
+        required=False,
+        max_length=lengths.PHONE,
+        validators=[validate_phone],
+    )
+
+
+TestSettings = partial(
+    Object,
+    f"The settings to save, as the merchant's form does ({catalogue.INSTALLATION_UPDATED}). Without them, one is changed.",
+    {"greeting": "Hello"},
+    required=False,
+)
+
+
+class _Details(serializers.Serializer):
+    customer = TestCustomerBody(
+        required=False,
+        help_text="Who orders (`order.created`), by an e-mail address or a phone number or both; or who is erased "
+        "(`customer.data_erasure`), by one of the two.",
+    )
+    productId = Text(
+        "What is ordered (`order.created`); an available product of the store.",
+        "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a02",
+        required=False,
+        max_length=36,
+    )
+    quantity = Integer(
+        "How many are ordered (`order.created`).", 1, required=False, min_value=1, max_value=MAX_QUANTITY
+    )
+    settings = TestSettings()
+
+
+class TestChangeBody(_Details):
     """What `validated` reads. The documentation has the two kinds apart, since generators of clients need names for them."""
 
     event = EventName(required=False)
     scenario = ScenarioName(required=False)
 
-    def validate(self, attrs: dict[str, str]) -> dict[str, str]:
-        if len(attrs) != 1:
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("event" in attrs) == ("scenario" in attrs):
             raise serializers.ValidationError({"event": "Send either event or scenario."})
+        taken = _TAKEN.get(attrs.get("event", ""), ())
+        problems: dict[str, Any] = {
+            name: f"Only {' and '.join(event for event, names in _TAKEN.items() if name in names)} can have it."
+            for name in ("customer", "productId", "quantity", "settings")
+            if name in attrs and name not in taken
+        }
+        if product := attrs.get("productId"):
+            attrs["productId"] = parse_id(product)
+            if attrs["productId"] is None:
+                problems["productId"] = "Must be the ID of a product."
+        if not problems and (customer := attrs.get("customer")) is not None:
+            contacts = len({"email", "phone"} & customer.keys())
+            if not contacts:
+                problems["customer"] = "Give an e-mail address or a phone number."
+            elif contacts == 2 and attrs["event"] == catalogue.CUSTOMER_ERASURE:
+                problems["customer"] = "Give either the e-mail address or the phone number."
+        if problems:
+            raise serializers.ValidationError(problems)
         return attrs
 
 
-class TestEventBody(serializers.Serializer):
+_TAKEN: Final = {
+    "order.created": ("customer", "productId", "quantity"),
+    catalogue.CUSTOMER_ERASURE: ("customer",),
+    catalogue.INSTALLATION_UPDATED: ("settings",),
+}
+
+
+def details_of(wanted: dict[str, Any]) -> Details:
+    """Of the validated body of a change."""
+    product = {"product": wanted["productId"]} if "productId" in wanted else {}
+    return Details(
+        **wanted.get("customer", {}),
+        **product,
+        quantity=wanted.get("quantity", 1),
+        settings=wanted.get("settings"),
+    )
+
+
+class TestEventBody(_Details):
     event = EventName()
 
 
@@ -75,6 +160,11 @@ class CausedEventSerializer(serializers.Serializer):
     reason = Text(
         "Why there are none, or not to all webhooks that list the event: the condition of a filter.",
         None,
+        allow_null=True,
+    )
+    data = Object(  # type: ignore[assignment]  # the name in the API
+        "The event's data; null if there was no event, because no installation may see it.",
+        {"orderId": "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a04", "orderNumber": "1042"},
         allow_null=True,
     )
 

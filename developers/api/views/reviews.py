@@ -2,8 +2,10 @@
 version reaches stores (contract, section 10).
 """
 
-from typing import Any
+from typing import Any, Final
 
+from django.conf import settings
+from django.shortcuts import resolve_url
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -12,10 +14,12 @@ from rest_framework.response import Response
 from common.errors import NotFound
 from common.rest.schema import problem
 from common.web.pagination import page_body, page_request
+from conformance.enums import Outcome
 from developers.api.serializers import responses
 from developers.api.serializers.bodies import NewSubmission, ReleaseReason
 from developers.api.views.apps import payload
 from developers.api.views.base import DeveloperView, validated
+from developers.readiness import readiness
 from extensions.releases.watch import shown
 from extensions.services.manifests import restore_version
 from extensions.submission import submit_app
@@ -23,6 +27,7 @@ from marketplace.models import App, Release
 from marketplace.queries import release_of, submissions_of, versions_of
 from marketplace.services import releases, reviews
 
+OUTCOMES: Final = {"ok": Outcome.PASS, "warn": Outcome.WARN, "bad": Outcome.FAIL, "neutral": Outcome.SKIPPED}
 MAX_DIGITS = 9  # of a version's number, which the column holds
 
 
@@ -48,6 +53,25 @@ class SubmitView(DeveloperView):
         remarks = validated(NewSubmission, request)
         made = submit_app(app=self.own_app(app_id), developer=self.developer, **remarks)
         return Response(responses.SubmissionSerializer(made).data, status=201)
+
+
+class ReadinessView(DeveloperView):
+    tag = "Review"
+
+    @extend_schema("getReadiness", responses=responses.ReadinessSerializer)
+    def get(self, request: Request, app_id: str) -> Response:
+        """List what a reviewer will see.
+
+        The items of the page **Review** before a submission: what is missing, and what a reviewer will likely question.
+        """
+        app = self.own_app(app_id)
+        items = [
+            {"criterion": criterion, "outcome": OUTCOMES[item.kind], "title": item.title, "about": item.about}
+            for criterion, found in readiness(app).groups
+            for item in found
+        ]
+        page = settings.BASE_URL + resolve_url("portal:review", app.slug)
+        return Response(responses.ReadinessSerializer({"url": page, "items": items}).data)
 
 
 class SubmissionsView(DeveloperView):

@@ -2,6 +2,7 @@
 the developer's own sandbox.
 """
 
+import json
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
@@ -75,7 +76,8 @@ class MakeTestChangeView(DeveloperView):
     def post(self, request: Request, app_id: str) -> Response:
         """Make a test change.
 
-        A real change on your sandbox store that causes the event, or all changes of a scenario.
+        A real change on your sandbox store that causes the event, or all changes of a scenario. For `order.created` you can say who orders
+        and what, for `customer.data_erasure` who is erased. Their open orders are delivered first.
         `business.data_erasure` uninstalls the app.
         """
         wanted, app = validated(testing.TestChangeBody, request), self.own_app(app_id)
@@ -106,7 +108,7 @@ def steps_of_change(
     if installation is None:
         raise absent
     acts = scenario.acts if scenario else [_act_of(wanted["event"])]
-    run = sandbox_changes.play(installation, acts, "")
+    run = sandbox_changes.play(installation, acts, "", testing.details_of(wanted))
     return {"steps": [_step(each) for each in sandbox_changes.results(run, installation)]}
 
 
@@ -208,16 +210,20 @@ def _step(step: StepResult) -> dict[str, Any]:
         "title": step.title,
         "result": step.said or None,
         "problem": step.refused or None,
-        "events": [_event(each.event, each.event_id, each.deliveries, each.reason) for each in step.outcomes],
+        "events": [
+            _event(each.event, each.event_id, each.deliveries, each.reason, each.data)
+            for each in step.outcomes
+        ],
     }
 
 
-def _event(name: str, event_id: Any, deliveries: Any, reason: str) -> dict[str, Any]:
+def _event(name: str, event_id: Any, deliveries: Any, reason: str, data: str = "") -> dict[str, Any]:
     return {
         "event": name,
         "eventId": str(event_id) if event_id else None,
         "deliveries": [{"id": str(each.pk), "status": each.status} for each in deliveries],
         "reason": reason or None,
+        "data": json.loads(data) if data else None,
     }
 
 

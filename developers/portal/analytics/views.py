@@ -1,7 +1,6 @@
 """An app's figures of the last hours or days: a page with charts, and the same as CSV."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -11,12 +10,13 @@ from django.utils import timezone
 
 from common.templatetags.links import address
 from common.templatetags.ui import percent
-from common.web.charts import Chart, Mark, Point, Series, chart
+from common.web.charts import Chart, Mark, Point, Scale, Series, chart
 from common.web.csv_files import CsvLines
 from common.web.methods import require_safe
 from developers.portal.access import app_page
 from developers.portal.apps.axis import Axis, filtered
-from developers.portal.apps.plots import approvals, latency_lines, milliseconds
+from developers.portal.apps.health import Figure, running, way_of
+from developers.portal.apps.plots import TIMES, approvals, latency_lines, milliseconds
 from installations.queries import reasons_of
 from marketplace.models import App
 from webhooks.insight.analytics import HOUR, THIRTY_DAYS, Analytics, DeliveryFigures, Span, analytics
@@ -75,53 +75,55 @@ def analytics_csv(request: HttpRequest, app: App) -> HttpResponse:
     return response
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    name: str
-    value: str
-    change: str
-    meaning: str
-    trend: str = ""  # `ok` where it changed for the better, `bad` where for the worse
-
-
 def figure_cards(figures: Analytics, span: str) -> list[Figure]:
     """The page's four figures, each compared with as long a span before."""
     now, before = figures.delivered, figures.before
+    each_day = [DeliveryFigures.of([day]) for day in figures.deliveries]
+    gained = figures.installed - figures.uninstalled
+    rate, latency = (
+        _way(now.success_rate, before.success_rate),
+        _way(now.average_latency_ms, before.average_latency_ms),
+    )
     return [
         Figure(
             "Total installs",
             f"{figures.total_installs:,}",
-            f"{figures.installed:,} in the last {span}",
             "All installs ever, including uninstalled ones.",
+            f"{figures.installed:,} in the last {span}",
+            line=running(figures.total_installs, [day.installs for day in figures.installs]),
         ),
         Figure(
             "Active installs",
             f"{figures.active_installs:,}",
-            _active_change(figures.installed - figures.uninstalled, span),
             "Installs that haven't been uninstalled.",
-            _trend(figures.installed, figures.uninstalled),
+            _active_change(gained, span),
+            way_of(gained, 0),
+            gained < 0,
+            running(figures.active_installs, [day.installs - day.uninstalls for day in figures.installs]),
         ),
         Figure(
             "Webhook success rate",
             "None sent" if now.success_rate is None else percent(now.success_rate),
-            _rate_change(now.success_rate, before.success_rate, span),
             "Share of deliveries whose latest attempt was answered 2xx.",
-            _trend(now.success_rate, before.success_rate),
+            _rate_change(now.success_rate, before.success_rate, span),
+            rate,
+            rate == "down",
+            [day.success_rate for day in each_day],
         ),
         Figure(
             "Average webhook latency",
             "No response" if now.average_latency_ms is None else f"{now.average_latency_ms:,.0f} ms",
-            _latency_change(now.average_latency_ms, before.average_latency_ms, span),
             "From sending an attempt to the end of the response. Attempts without a response don't count.",
-            _trend(before.average_latency_ms, now.average_latency_ms),
+            _latency_change(now.average_latency_ms, before.average_latency_ms, span),
+            latency,
+            latency == "up",
+            [day.average_latency_ms for day in each_day],
         ),
     ]
 
 
-def _trend(good: float | None, bad: float | None) -> str:
-    if good is None or bad is None or good == bad:
-        return ""
-    return "ok" if good > bad else "bad"
+def _way(now: float | None, before: float | None) -> str:
+    return "" if now is None or before is None else way_of(now, before)
 
 
 def _active_change(change: int, span: str) -> str:
@@ -169,7 +171,14 @@ def charts(app: App, figures: Analytics, span: Span) -> list[Chart]:
     return [
         _installs(figures, span, [Point(point.at) for point in points], marks),
         _deliveries(figures, span, **sent),
-        chart("rate", "Webhook success rate", series=[_rate(figures)], write="{:g}%".format, **sent),
+        chart(
+            "rate",
+            "Webhook success rate",
+            series=[_rate(figures)],
+            write="{:g}%".format,
+            scale=Scale(is_rate=True),
+            **sent,
+        ),
         chart(
             "latency",
             "Webhook latency",
@@ -181,6 +190,7 @@ def charts(app: App, figures: Analytics, span: Span) -> list[Chart]:
             empty=f"No response in the last {words(span)}.",
             marks=marks,
             write=milliseconds,
+            scale=TIMES,
         ),
     ]
 
@@ -201,7 +211,7 @@ def _installs(figures: Analytics, span: Span, points: Sequence[Point], marks: Se
 
 def _deliveries(figures: Analytics, span: Span, **options: Any) -> Chart:
     series = (
-        Series("Successful", "ok", [day.successful for day in figures.deliveries]),
+        Series("Successful", "first", [day.successful for day in figures.deliveries]),
         Series("Retrying", "warn", [day.retrying for day in figures.deliveries]),
         Series("Failed", "bad", [day.given_up for day in figures.deliveries]),
     )

@@ -1,8 +1,9 @@
 """How an app does in merchants' stores, for its overview. The cost doesn't grow with installs, deliveries or calls."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from http import HTTPStatus
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -11,11 +12,13 @@ from django.db.models.functions import Coalesce
 
 from activity.models import ApiCall
 from common.db.compiled import AmongIds, Compiled, Param
-from developers.portal.apps.rows import AppRow
+from common.templatetags.ui import percent
+from developers.portal.apps.rows import AppRow, DayOfDeliveries
 from extensions.hooks import health
 from extensions.models import Breaker, Definition
 from marketplace.models import App
 from webhooks.enums import DeliveryStatus
+from webhooks.insight.analytics import InstallDay
 from webhooks.models import Attempt, Delivery
 from webhooks.queries import of_app_in_order
 
@@ -33,12 +36,14 @@ State = tuple[UUID, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A failed delivery or call. `delivery` is None for a call, else its id."""
+    """A failed delivery or call. `delivery` is None for a call, else its id. A call that was refused isn't as bad as one that failed."""
 
     at: datetime
     text: str
     delivery: UUID | None = None
     status: str = ""
+    kind: str = "bad"
+    icon: str = ""
 
 
 class Call(NamedTuple):
@@ -67,11 +72,6 @@ class AppHealth:
     @property
     def is_in_stores(self) -> bool:
         return self.row.is_in_stores
-
-    @property
-    def success_rate(self) -> float | None:
-        total = self.row.deliveries
-        return self.row.delivered / total if total else None
 
 
 def newest_of(app: App, row: AppRow) -> list[State]:
@@ -105,12 +105,102 @@ def _failed_deliveries(newest: Sequence[State]) -> list[Fault]:
         last = Attempt.objects.filter(delivery__in=unknown, number=F("delivery__attempt_count"))
         failed |= set(last.exclude(error_class="").values_list("delivery", flat=True))
     shown = [pk for pk, *_ in newest if pk in failed][:SHOWN]
-    return [Fault(*row) for row in _FAULTS.rows(ids=shown)] if shown else []
+    faults = [Fault(*row) for row in _FAULTS.rows(ids=shown)] if shown else []
+    return [replace(each, kind="warn") if each.status == DeliveryStatus.RETRYING else each for each in faults]
 
 
 def _failed_calls(calls: Iterable[Call]) -> list[Fault]:
     failed = [each for each in calls if each.status >= 400][:SHOWN]
-    return [Fault(each.at, f"{each.status} for {each.method} {each.route or each.path}") for each in failed]
+    return [_fault_of(each) for each in failed]
+
+
+def _fault_of(call: Call) -> Fault:
+    """What the platform refused is a warning, as in the plots."""
+    said = f"{call.status} for {call.method} {call.route or call.path}"
+    if call.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return Fault(call.at, said, kind="warn", icon="ban")
+    return Fault(call.at, said)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of a card. `change` compares it with before: `way` is `up` or `down`, and colored where that is worse. `line` is how it
+    went, for the eye.
+    """
+
+    name: str
+    value: str
+    about: str
+    change: str = ""
+    way: str = ""
+    is_worse: bool = False
+    line: Sequence[float | None] = ()
+
+
+def way_of(now: float, before: float) -> str:
+    return "" if now == before else "up" if now > before else "down"
+
+
+def running(last: int, changes: Sequence[int]) -> list[int]:
+    """A count at the end of each day or hour, of which the last is known."""
+    return [last - sum(changes[number + 1 :]) for number in range(len(changes))]
+
+
+def figures_of(row: AppRow, installs: Sequence[InstallDay]) -> list[Figure]:
+    """Those of the overview, each beside the seven days before. `installs` are those of these days in stores, if they were read."""
+    return [
+        _installs_figure(row.installs, installs),
+        _calls_figure(row),
+        _success_figure(row),
+        _latency_figure(row),
+    ]
+
+
+def _installs_figure(now: int, days: Sequence[InstallDay]) -> Figure:
+    about = "Stores that have the app now"
+    if not days:
+        return Figure("Installs", f"{now:,}", about)
+    changes = [day.installs - day.uninstalls for day in days]
+    line = running(now, changes)
+    change = sum(changes)
+    said = f"{abs(change):,} {'more' if change > 0 else 'fewer'} in a week" if change else "As a week ago"
+    return Figure("Installs", f"{now:,}", about, said, way_of(change, 0), change < 0, line)
+
+
+def _calls_figure(row: AppRow) -> Figure:
+    now, before = row.calls, sum(row.call_days[: len(row.days)])
+    share = round(100 * (now - before) / before) if before else 0
+    said = f"{abs(share):,}% {'more' if share > 0 else 'fewer'} in a week" if share else ""
+    line = row.call_days[len(row.days) :] if now else ()
+    return Figure(
+        "API calls", f"{now:,}", "Last 7 days, your sandbox store included", said, way_of(share, 0), line=line
+    )
+
+
+def _success_figure(row: AppRow) -> Figure:
+    now, before = _rate(row.days), _rate(row.earlier)
+    points = round(100 * (now - before), 1) if now is not None and before is not None else 0
+    said = f"{abs(points):.1f} points {'higher' if points > 0 else 'lower'} in a week" if points else ""
+    return Figure(
+        "Webhook deliveries", "None" if now is None else percent(now), f"{row.outcomes} in the last 7 days",
+        said, way_of(points, 0), points < 0, [_rate([day]) for day in row.days],
+    )  # fmt: skip
+
+
+def _latency_figure(row: AppRow) -> Figure:
+    before, now = row.p95
+    change = now - before if now is not None and before is not None else 0
+    said = f"{abs(change):,} ms {'slower' if change > 0 else 'faster'} in a week" if change else ""
+    return Figure(
+        "Webhook latency", "None" if now is None else f"{now:,} ms", "95% answered as fast or faster, last 7 days",
+        said, way_of(change, 0), change > 0, [day.p95 for day in row.days],
+    )  # fmt: skip
+
+
+def _rate(days: Sequence[DayOfDeliveries]) -> float | None:
+    delivered = sum(day.successful for day in days)
+    total = delivered + sum(day.retrying + day.failed for day in days)
+    return delivered / total if total else None
 
 
 _APP: Final = Param("app", UUIDField())

@@ -21,7 +21,7 @@ from common.db.compiled import AmongIds, Compiled, Param
 from common.db.long_lists import ids_of_each, of_each
 from common.ids import first_id_at, moment_of
 from common.templatetags.links import address
-from common.web.charts import Chart, Mark, Number, Point, Series, chart
+from common.web.charts import Chart, Mark, Number, Point, Scale, Series, chart
 from developers.portal.apps.axis import Axis, PlaceOfUse, filtered
 from developers.portal.apps.health import NEWEST, AppHealth, Call
 from developers.portal.apps.rows import DayOfDeliveries
@@ -29,7 +29,7 @@ from extensions.enums import SKIPPED
 from extensions.models import Definition, HookCall
 from installations.models import Installation
 from marketplace.models import App, AppVersion
-from webhooks.insight.analytics import Span, install_days
+from webhooks.insight.analytics import InstallDay, Span, install_days
 from webhooks.insight.last_day import last_days
 from webhooks.models import Attempt, Delivery, Webhook
 
@@ -142,16 +142,19 @@ def delivered(
     return Delivered(place, axis, succeeded, retrying, failed, latencies=latencies)
 
 
-def plots_of(app: App, found: Delivered, health: AppHealth) -> tuple[Chart, ...]:
+def plots_of(app: App, found: Delivered, health: AppHealth) -> tuple[tuple[Chart, ...], Sequence[InstallDay]]:
+    """And the installs of each point, which the last of them is of."""
     subject = _subject(app, found.place, found.axis, found.webhooks)
     marks = approvals(app, found.axis)
+    span = Span(len(found.axis.begins), found.axis.step)
+    installs = install_days(app, span, now=found.axis.begins[-1], in_sandbox=subject.is_sandbox)
     return (
         _deliveries(subject, found, marks),
         _latency(subject, found, marks),
         _calls(subject, health.calls, marks),
         _hooks(subject, health.hooks, marks),
-        _installs(subject, marks),
-    )
+        _installs(subject, installs, marks),
+    ), installs
 
 
 def approvals(app: App, axis: Axis) -> list[Mark]:
@@ -173,6 +176,14 @@ def milliseconds(value: Number) -> str:
     return f"{value:,} ms"
 
 
+def _of_grid(value: Number, top: Number) -> str:
+    """Short enough for the margin of a plot."""
+    return f"{value / 1000:g} s" if top >= 1000 else f"{value:g} ms"
+
+
+TIMES: Final = Scale(_of_grid)
+
+
 def _subject(app: App, place: PlaceOfUse, axis: Axis, webhooks: Sequence[UUID] = ()) -> Plotted:
     rows = _ON_SANDBOXES.rows(limit=MOST_SANDBOXES, app=app.pk)
     own = next((pk for pk, is_own, is_review in rows if is_own and not is_review), None)
@@ -183,7 +194,7 @@ def _deliveries(subject: Plotted, found: Delivered, marks: Sequence[Mark]) -> Ch
     return _chart(
         subject, "deliveries", "Webhook deliveries", marks,
         [
-            Series("Delivered", "ok", found.succeeded), Series("Retrying", "warn", found.retrying),
+            Series("Delivered", "first", found.succeeded), Series("Retrying", "warn", found.retrying),
             Series("Failed", "bad", found.failed),
         ], empty="No deliveries.", is_stacked=True,
     )  # fmt: skip
@@ -205,7 +216,14 @@ def _latency(subject: Plotted, found: Delivered, marks: Sequence[Mark]) -> Chart
         _durations(subject, _responses(subject)) if subject.is_sandbox else latency_lines(*found.latencies)
     )
     return _chart(
-        subject, "latency", "Webhook latency", marks, lines, empty="No response yet.", write=milliseconds
+        subject,
+        "latency",
+        "Webhook latency",
+        marks,
+        lines,
+        empty="No response yet.",
+        write=milliseconds,
+        scale=TIMES,
     )
 
 
@@ -251,7 +269,7 @@ def _calls(subject: Plotted, newest: Sequence[Call], marks: Sequence[Mark]) -> C
         in_stores = [(each.at, each.status) for each in newest if each.installation not in sandboxes]
         found = _numbered(subject, in_stores)
     by_class = Counter((number, max(status // 100, 2)) for number, status in found)
-    names = {2: ("Succeeded", "ok"), 4: ("Refused (4xx)", "warn"), 5: ("Failed (5xx)", "bad")}
+    names = {2: ("Succeeded", "first"), 4: ("Refused (4xx)", "warn"), 5: ("Failed (5xx)", "bad")}
     series = [
         Series(name, css, [by_class[number, digit] for number in range(len(subject.axis.begins))])
         for digit, (name, css) in names.items()
@@ -265,7 +283,7 @@ def _hooks(subject: Plotted, hooks: Sequence[Definition], marks: Sequence[Mark])
     times = _newest(subject, queries, TIMED, hook=ids[0], hooks=ids) if ids else []
     return _chart(
         subject, "hooks", "Hook time", marks, _durations(subject, times),
-        empty="No calls." if hooks else "The manifest has no hooks.", kind=HOOK, write=milliseconds,
+        empty="No calls." if hooks else "The manifest has no hooks.", kind=HOOK, write=milliseconds, scale=TIMES,
     )  # fmt: skip
 
 
@@ -302,10 +320,7 @@ def _between(begin: datetime, end: datetime) -> dict[str, Any]:
     return {"begin": begin, "end": end, "first": first, "last": last}
 
 
-def _installs(subject: Plotted, marks: Sequence[Mark]) -> Chart:
-    axis = subject.axis
-    span = Span(len(axis.begins), axis.step)
-    counts = install_days(subject.app, span, now=axis.begins[-1], in_sandbox=subject.is_sandbox)
+def _installs(subject: Plotted, counts: Sequence[InstallDay], marks: Sequence[Mark]) -> Chart:
     series = [
         Series("Installs", "first", [each.installs for each in counts]),
         Series("Uninstalls", "second", [each.uninstalls for each in counts]),

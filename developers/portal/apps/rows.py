@@ -4,6 +4,8 @@ Always four statements, whatever the number of apps, installs and deliveries. In
 and calls by the day; whether something fails is found by partial indexes.
 """
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -12,6 +14,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import (
+    Aggregate,
     Case,
     DateField,
     DateTimeField,
@@ -23,6 +26,7 @@ from django.db.models import (
     QuerySet,
     Subquery,
     Sum,
+    TextField,
     UUIDField,
     Value,
     When,
@@ -44,7 +48,7 @@ from marketplace.models import App
 from marketplace.queries import own_apps, with_last_submission
 from webhooks.catalogue import WEBHOOK_TEST
 from webhooks.enums import DeliveryStatus
-from webhooks.insight.analytics import Span, delivery_days
+from webhooks.insight.analytics import DeliveryDay, Span, delivery_days
 from webhooks.models import DailyDeliveryCount, Delivery, Webhook
 
 DAYS: Final = 7
@@ -98,7 +102,12 @@ class AppRow:
     installs: int
     days: Sequence[DayOfDeliveries]
     calls: int
-    is_in_stores: bool = False  # a merchant has ever installed it; only looked for by `row_now`
+    is_in_stores: bool = (
+        False  # a merchant has ever installed it; this and the rest is only looked for by `row_now`
+    )
+    call_days: Sequence[int] = ()  # of the last 14 days
+    earlier: Sequence[DayOfDeliveries] = ()  # the seven days before `days`
+    p95: tuple[int | None, int | None] = (None, None)  # ms, of the earlier seven days and of the last
 
     @property
     def delivered(self) -> int:
@@ -119,7 +128,7 @@ class AppRow:
     @property
     def figures(self) -> tuple[object, ...]:
         """All that the overview shows of it, to tell whether it has changed."""
-        return self.problems, self.installs, self.calls, self.outcomes
+        return self.problems, self.installs, self.calls, self.outcomes, self.p95
 
     @property
     def outcomes(self) -> str:
@@ -190,6 +199,18 @@ def with_problems(apps: Any, now: Any) -> Any:
     )
 
 
+class _Pairs(Aggregate):
+    """The values of two columns in each row, as JSON."""
+
+    template = "JSON_AGG(JSON_BUILD_ARRAY(%(expressions)s))::text"
+    output_field = TextField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(
+            compiler, connection, template="JSON_GROUP_ARRAY(JSON_ARRAY(%(expressions)s))", **context
+        )
+
+
 @cache
 def _compiled(deprecated: tuple[str, ...]) -> tuple[Compiled[App], Compiled[Any]]:
     """The apps of a person by weight, and what the overview shows of one; for these deprecated operations."""
@@ -206,9 +227,7 @@ def _compiled(deprecated: tuple[str, ...]) -> tuple[Compiled[App], Compiled[Any]
             with_problems(App.objects.filter(pk=pk), now)
             .annotate(
                 is_in_stores=Exists(installed),
-                calls=Coalesce(
-                    Subquery(used.values("app").annotate(total=Sum("count")).values("total")), Value(0)
-                ),
+                calls=Subquery(used.values("app").annotate(pairs=_Pairs("day", "count")).values("pairs")),
             )
             .values_list("installs", "is_in_stores", "calls", *PROBLEMS)
         ),
@@ -257,22 +276,38 @@ def row_now(app: App, now: datetime | None = None) -> AppRow:
     ever installed it, else three.
     """
     now = now or timezone.now()
-    dates = _dates(now)
     _, query = _compiled(tuple(deprecated_operations()))
-    [(installs, is_in_stores, calls, *flags)] = query.rows(app=app.pk, now=now, since=dates[0])
-    days = [DayOfDeliveries(day) for day in dates]
+    both = _dates(now, 2 * DAYS)
+    [(installs, is_in_stores, pairs, *flags)] = query.rows(app=app.pk, now=now, since=both[0])
+    calls: Counter[str] = Counter()
+    for day, count in json.loads(pairs or "[]"):
+        calls[day] += count
+    call_days = [calls[day.isoformat()] for day in both]
+    days = [DeliveryDay(day) for day in both]
     if is_in_stores:
-        days = [
-            DayOfDeliveries(
-                day.date, day.successful, day.retrying, day.given_up, day.latency(0.5), day.latency(0.95)
-            )
-            for day in delivery_days(app, Span(DAYS), now=now, most=READ)
-        ]
+        days = delivery_days(app, Span(2 * DAYS), now=now, most=READ)
+    weeks = days[:DAYS], days[DAYS:]
+    earlier, last = ([_shown(day) for day in week] for week in weeks)
     problems = [problem for problem, is_true in zip(PROBLEMS.values(), flags, strict=True) if is_true]
-    return AppRow(app, problems, installs, days, calls, is_in_stores)
+    return AppRow(
+        app, problems, installs, last, sum(call_days[DAYS:]), is_in_stores,
+        call_days, earlier, (_p95(weeks[0]), _p95(weeks[1])),
+    )  # fmt: skip
 
 
-def _dates(now: datetime) -> list[date]:
-    """The last seven days in UTC, today last."""
+def _shown(day: DeliveryDay) -> DayOfDeliveries:
+    p50, p95 = day.latency(0.5), day.latency(0.95)
+    return DayOfDeliveries(day.date, day.successful, day.retrying, day.given_up, p50, p95)
+
+
+def _p95(days: Sequence[DeliveryDay]) -> int | None:
+    latencies: Counter[int] = Counter()
+    for day in days:
+        latencies.update({int(key): number for key, number in day.latencies.items()})
+    return DeliveryDay(days[0].date, latencies=latencies).latency(0.95)
+
+
+def _dates(now: datetime, number: int = DAYS) -> list[date]:
+    """The last days in UTC, today last."""
     today = now.astimezone(UTC).date()
-    return [today - timedelta(days=ago) for ago in range(DAYS - 1, -1, -1)]
+    return [today - timedelta(days=ago) for ago in range(number - 1, -1, -1)]

@@ -28,11 +28,10 @@ from developers.portal import access
 from developers.portal.apps import rows
 from developers.portal.apps.axis import PlaceOfUse
 from developers.portal.apps.details_form import EVENTS, LISTING, SECTIONS, EditAppForm, section_url
-from developers.portal.apps.health import app_health, newest_of
+from developers.portal.apps.health import app_health, figures_of, newest_of
 from developers.portal.apps.plots import delivered, plots_of
 from developers.portal.examples import EXAMPLES
 from developers.portal.forms import CreateAppForm, RegenerateForm, SlugForm
-from developers.portal.release.progress import progress
 from developers.portal.sandbox.first_calls import (
     already_shown,
     client_secret_page,
@@ -41,6 +40,7 @@ from developers.portal.sandbox.first_calls import (
     first_path,
 )
 from developers.portal.webhooks.filter_field import is_previewed
+from developers.readiness import progress
 from extensions.services.manifests import save_manifest
 from installations.queries import sandbox_installation
 from installations.services import test_install
@@ -48,7 +48,6 @@ from installations.services.lifecycle import Issued
 from marketplace.enums import AppRole, AppStatus
 from marketplace.models import App
 from marketplace.queries import own_apps
-from marketplace.scopes import SCOPES
 from marketplace.services.apps import (
     IssuedApp,
     SlugTaken,
@@ -57,7 +56,7 @@ from marketplace.services.apps import (
     rotate_client_secret,
     update_app,
 )
-from marketplace.services.members import is_offered_to
+from marketplace.services.members import is_offered_to, offered_to
 from webhooks.services.inboxes import open_inbox
 
 SHOWN = 3  # examples, for a person without an app
@@ -83,6 +82,7 @@ def app_list(request: HttpRequest) -> HttpResponse:
     context = part | {
         "total": total,
         "text": text,
+        "offers": offered_to(developer),
         "searchable": bool(text) or total >= rows.SEARCH_FROM,
         "page_request": wanted,
         "examples": list(EXAMPLES.values())[:SHOWN],
@@ -107,15 +107,17 @@ def app_overview(request: HttpRequest, app: App) -> HttpResponse:
         if is_live and is_shown(request, version):
             return {"version": version}
         health, made = app_health(app, row, newest), progress(app)
-        plots = plots_of(app, sent, health) if made.installed_at or health.is_in_stores else ()
-        return {"version": version, "health": health, "progress": made, "plots": plots}
+        plots, installs = (
+            plots_of(app, sent, health) if made.installed_at or health.is_in_stores else ((), ())
+        )
+        figures = figures_of(row, installs if place == PlaceOfUse.STORES else ())
+        return {"version": version, "health": health, "progress": made, "plots": plots, "figures": figures}
 
     moving: dict[str, Any] = {"app": app, "place": place, "places": list(PlaceOfUse)} | of_one_moment(read)
     if is_live:
         return live_part(request, "developers/portal/apps/overview_live.html", moving)
     health, made = moving["health"], moving["progress"]
     context = moving | {
-        "scopes": [SCOPES[name] for name in app.scopes],
         # Its plots are empty, so the next steps come before them.
         "is_new": not health.is_in_stores and not (made.called_at and made.answer),
         "has_pictures": bool(app.icon_id and app.screenshot_ids),

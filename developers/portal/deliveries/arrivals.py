@@ -124,7 +124,7 @@ _WORDS: Final[dict[Cause, tuple[str, str, str, str, str]]] = {
     Cause.CANCELLED: ("neutral", "ban", "Not sent", "It was cancelled before it was sent: the endpoint or the app was switched off, deleted or uninstalled.", "Cancelled"),
     Cause.WAITING: ("info", "clock", "Waiting", "It is waiting to be sent.", "Due"),
     Cause.RETRYING: ("warn", "rotate-cw", "Retrying", "Your endpoint didn't accept it. It is retried.", "Next attempt"),
-    Cause.DELIVERED: ("ok", "check", "Delivered", "Your endpoint answered 2xx.", "Answered"),
+    Cause.DELIVERED: ("ok", "check", "Delivered", "Your endpoint returned 2xx.", "Answered"),
     Cause.EXHAUSTED: ("bad", "circle-x", "Failed", "Your endpoint accepted no attempt.", "Last attempt"),
 }  # fmt: skip
 

@@ -16,21 +16,27 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from common.templatetags.links import address
-from common.templatetags.ui import clock, host, icon, row_moment, thousands
+from common.templatetags.rows import by_day
+from common.templatetags.ui import ICON_OF_KIND, clock, host, icon, pill, row_moment, thousands
 from developers.portal.deliveries import log as delivery_log
 from marketplace.models import App
 from webhooks import catalogue
 from webhooks.engine import retry
+from webhooks.enums import DeliveryStatus
 from webhooks.insight.diagnosis import Diagnosis, diagnose, in_short
 from webhooks.queries import DeliveryRow
-from webhooks.templatetags.webhooks import delivery_pill
+from webhooks.templatetags.webhooks import LOOKS
+
+COLUMNS: Final = 8  # of the list
 
 
 def delivery_rows(
     app: App, deliveries: Collection[DeliveryRow], selected: Collection[UUID]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Any] | SafeString]:
+    """With the heads of their days."""
     most = len(retry.delays()) + 1
-    return [_row(app, each, most, each.pk in selected) for each in deliveries]
+    rows = [_row(app, each, most, each.pk in selected) for each in deliveries]
+    return by_day(rows, [each.created_at for each in deliveries], COLUMNS)
 
 
 def _row(app: App, delivery: DeliveryRow, most: int, is_selected: bool) -> dict[str, Any]:
@@ -42,11 +48,10 @@ def _row(app: App, delivery: DeliveryRow, most: int, is_selected: bool) -> dict[
         "event": event_type,
         "clock": clock(delivery.created_at),
         "checked": " checked" if is_selected else "",
-        "status": delivery_pill(delivery.status),
+        "status": status_of_delivery(delivery),
         "store": store_cell(delivery.store, delivery.is_test),
         "endpoint": _endpoint(delivery.webhook_url, delivery.webhook_description),
         "attempts": attempts,
-        "outcome": _outcome(delivery.http_status, delivery.error_class),
         "duration": nothing() if duration is None else f"{thousands(duration)} ms",
         "created": row_moment(delivery.created_at),
     }
@@ -67,11 +72,26 @@ def _endpoint(url: str, description: str) -> SafeString:
     return format_html('<span class="cut" title="{}">{}</span>', url, description or host(url))
 
 
-@lru_cache(maxsize=200)
-def _outcome(http_status: int | None, error_class: str) -> SafeString:
-    """In a word or two."""
-    said = in_short(http_status, error_class)
-    return format_html('<span class="nowrap">{}</span>', said) if said else nothing()
+def status_of_delivery(row: DeliveryRow) -> SafeString:
+    kind, label, icon_name = LOOKS[DeliveryStatus(row.status)]
+    return status_cell(kind, label, icon_name, in_short(row.http_status, row.error_class))
+
+
+@lru_cache(maxsize=500, typed=True)
+def status_cell(kind: str, label: str, icon_name: str, said: str) -> SafeString:
+    """What became of a row, in each list the same: `said` is the status that came back, or why none did, in a word or two.
+
+    A success is a tick and the status. All else has a word, and a color if somebody should look at it.
+    """
+    if kind != "ok" or not said:
+        shown = pill(kind, label, icon_name)
+        return format_html('{} <span class="came-back">{}</span>', shown, said) if said else shown
+    return format_html(
+        '<span class="pill kind-ok">{}<span class="visually-hidden">{} </span><span class="came-back">{}</span></span>',
+        icon(icon_name or ICON_OF_KIND[kind]),
+        label,
+        said,
+    )
 
 
 @cache
@@ -114,8 +134,10 @@ class FailureGroup:
 
     @property
     def title(self) -> str:
-        number = f"{'At least ' if self.is_bound else ''}{thousands(len(self.deliveries))}"
-        return f"{number} × {self.diagnosis.seen}, all to {self.cause.host}"
+        """`Your endpoint returned 500 for 24 deliveries`."""
+        seen, count = self.diagnosis.seen, len(self.deliveries)
+        number = f"{'at least ' if self.is_bound else ''}{thousands(count)}"
+        return f"{seen[:1].upper()}{seen[1:]} for {number} {'delivery' if count == 1 else 'deliveries'}"
 
     @property
     def newest(self) -> DeliveryRow:

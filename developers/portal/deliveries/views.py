@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from common.db.transactions import of_one_moment
 from common.errors import Conflict
 from common.ids import parse_id
+from common.templatetags.rows import first_day
 from common.times import duration
 from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
@@ -67,13 +68,11 @@ def _list(request: HttpRequest, app: App, *, selection: forms.SelectionForm | No
 
     page, failing, resent = of_one_moment(read) if has_causes or is_remembered(request) else read()
     oldest, installed = delivery_log.oldest_time_and_installed(app)
-    selected = selection.cleaned_data.get("delivery", ()) if selection and selection.is_valid() else ()
     context = {
         "app": app,
         "form": form,
         "selection": selection,
-        "page": page,
-        "rows": delivery_rows(app, page.deliveries, selected) if page else [],
+        **_table(app, page, selection),
         "choices": [form[name] for name in ("status", "event", "webhook", "installation", "range")],
         "beyond": before is not None or after is not None,
         "installed": installed,
@@ -101,6 +100,17 @@ def _list(request: HttpRequest, app: App, *, selection: forms.SelectionForm | No
     context["live_query"] = position(request.GET, page)
     status = 200 if form.is_valid() and not (selection and selection.errors) else UNPROCESSABLE
     return render(request, "developers/portal/deliveries/list.html", context, status=status)
+
+
+def _table(app: App, page: DeliveryPage | None, selection: forms.SelectionForm | None) -> dict[str, Any]:
+    """The page's rows, selected where `selection` names them, and the day that the first of them is of."""
+    selected = selection.cleaned_data.get("delivery", ()) if selection and selection.is_valid() else ()
+    deliveries = page.deliveries if page else ()
+    return {
+        "page": page,
+        "rows": delivery_rows(app, deliveries, selected),
+        "first_day": first_day([each.created_at for each in deliveries[:1]]),
+    }
 
 
 @require_safe

@@ -21,6 +21,7 @@ class Example:
     key: str
     title: str
     about: str
+    picture: str  # of `components/picture.html`
     scopes: Sequence[str]
     manifest: dict[str, Any] | None = None
     hook: bool = False  # is called at the Webhook URL
@@ -57,12 +58,14 @@ EXAMPLES: Final[dict[str, Example]] = {
             "webhook_receiver",
             "Webhook receiver",
             "Prints each order, product change and review as it happens.",
+            "envelope",
             ("read_products", "read_orders", "read_reviews"),
         ),
         Example(
             "checkout_hook",
             "Checkout hook",
             "Takes 10% off orders of 20.00 and more, while the customer checks out.",
+            "till",
             ("read_products", "read_orders"),
             {"hooks": [{"hookPoint": "order.calculate_discounts", "url": "/discounts", "timeout": 2000}]},
             hook=True,
@@ -71,6 +74,7 @@ EXAMPLES: Final[dict[str, Example]] = {
             "block",
             "Block",
             "Shows opening hours on a page of the store. The merchant edits the text.",
+            "parcel",
             ("read_pages",),
             {
                 "blocks": [
@@ -96,6 +100,7 @@ EXAMPLES: Final[dict[str, Example]] = {
             "embed",
             "Embed",
             "Adds a help button to every page of the store.",
+            "bell",
             ("read_business",),
             {
                 "embeds": [
@@ -121,6 +126,7 @@ EXAMPLES: Final[dict[str, Example]] = {
             "admin_page",
             "Admin page",
             "Greets the merchant on a page of your own in the dashboard, and checks who is looking.",
+            "key",
             ("read_business",),
             {
                 "adminPages": [

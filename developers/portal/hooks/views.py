@@ -21,7 +21,8 @@ from common.db.rows import get_or_not_found
 from common.errors import ServiceError
 from common.strangers import may_wait_for_strangers
 from common.templatetags.links import address
-from common.templatetags.ui import moment, pill, thousands
+from common.templatetags.rows import by_day, first_day
+from common.templatetags.ui import row_moment, thousands
 from common.text.nesting import MAX_DEPTH, indented, is_too_deep
 from common.times import lately
 from common.web.forms.kept import typed
@@ -30,6 +31,7 @@ from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.rows import nothing, test_dot
 from developers.portal.requests.descriptions import OUTCOMES
+from developers.portal.requests.views import status_of_call
 from extensions.definitions import Hook, hook_address
 from extensions.definitions import hook as read_hook
 from extensions.enums import SKIPPED, CallOutcome
@@ -44,9 +46,10 @@ from stores.hookpoints import BUDGET_SECONDS, HookPoint
 
 HEADROOM: Final = 1.25  # above the timeout: calls end a little later
 BAD: Final = '<svg x="{}" y="{}"><rect class="bar bad" x="-4" y="-4" width="8" height="8"></rect></svg>'
-GOOD: Final = '<circle class="bar ok" cx="{}" cy="{}" r="4"></circle>'
+GOOD: Final = '<circle class="bar first" cx="{}" cy="{}" r="4"></circle>'
 BY_LISTENER: Final = SafeString(' <span class="faint small">listen</span>')
 EDGE: Final = 2  # per cent of the width that stays free on each side
+CALL_COLUMNS: Final = 5  # of the list of calls
 MAX_DATA: Final = 64 * 1024  # characters
 
 
@@ -160,7 +163,12 @@ def hook_page(request: HttpRequest, app: App, point: str) -> HttpResponse:
         "order": order,
         "is_in_order": any(turn.is_own for turn in order),
         "hook_status": hook_statuses(app, [definition])[0],
-        "calls": [_call_row(each, links[each.pk]) for each in calls],
+        "calls": by_day(
+            [_call_row(each, links[each.pk]) for each in calls],
+            [each.called_at for each in calls],
+            CALL_COLUMNS,
+        ),
+        "first_day": first_day([each.called_at for each in calls[:1]]),
         "dots": dots,
         "dot_rows": dots.rows(links) if dots else (),
     }
@@ -169,14 +177,12 @@ def hook_page(request: HttpRequest, app: App, point: str) -> HttpResponse:
 
 def _call_row(call: CallRow, url: str) -> dict[str, Any]:
     """A call as the list writes it."""
-    kind, icon, label = OUTCOMES[CallOutcome(call.outcome)]
     return {
-        "outcome": pill(kind, label, icon),
+        "outcome": status_of_call(call.outcome, call.http_status),
         "url": url,
-        "called": moment(call.called_at),
+        "called": row_moment(call.called_at),
         "test": test_dot() if call.is_test else "",
         "store": call.store,
-        "response": nothing() if call.http_status is None else call.http_status,
         "duration": f"{thousands(call.duration_ms)} ms",
         "by": BY_LISTENER if call.by_listener else "",
         "fallback": call.fallback or nothing(),

@@ -43,7 +43,9 @@ PAGES = RosterPages(
 @require_http_methods(GET_OR_POST)
 @page_for(reads=AppRole.VIEWER, writes=AppRole.OWNER)
 def member_list(request: HttpRequest, app: App) -> HttpResponse:
-    context = {"app": app, "offer": members.transfer_offer_of(app)}
+    offer = members.transfer_offer_of(app)
+    is_offered = offer is not None and offer.user_id == current_developer(request).pk
+    context = {"app": app, "offer": offer, "is_offered": is_offered}
     template = "developers/portal/members/list.html"
     return people_page(request, PAGES, app, app.slug, template=template, context=context)
 
@@ -116,10 +118,8 @@ class TransferForm(forms.Form):
         super().__init__(*args)  # type: ignore[arg-type]
         field = self.fields["email"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [
-            ("", "Choose…"),
-            *((each.email, f"{each.name} ({each.email})") for each in developers),
-        ]
+        found = [(each.email, f"{each.name} ({each.email})") for each in developers]
+        field.choices = found if len(found) == 1 else [("", "Choose…"), *found]
 
 
 @require_http_methods(GET_OR_POST)

@@ -1,5 +1,6 @@
 """Runs of `check` of an app: the author's from the command line, and the platform's."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,12 +16,14 @@ from common.web.methods import GET_OR_POST, require_safe
 from conformance import queries
 from conformance.enums import Outcome, RunStatus
 from conformance.models import Run
+from conformance.queries import RuleResult
 from conformance.services.runs import NEEDS_MORE, STORE_KEPT, check_for_developer
 from developers.portal.access import app_page
 from marketplace.models import App
 
 SHOWN: Final = 30  # runs
 FOLDED: Final = 4  # rules that were left out for one reason
+SLOW: Final = "Timeout"
 
 # Kind and icon of the pill.
 PILLS: Final = {
@@ -102,9 +105,20 @@ def check(request: HttpRequest, app: App, run_id: str) -> HttpResponse:
     context = {
         "app": app,
         "row": RunRow(run),
-        "groups": [(group, *PILLS[group[0].outcome]) for group in queries.by_reason(results)],
+        "groups": [(group, *PILLS[group[0].outcome], _title(group)) for group in queries.by_reason(results)],
         "start_with": next((each for each in results if each.outcome == Outcome.FAIL), None),
         "untried": sum(each.details == [NEEDS_MORE] for each in results),
-        "fold_from": FOLDED,
     }
     return render(request, "developers/portal/release/check.html", context)
+
+
+def _title(group: Sequence[RuleResult]) -> str:
+    """What rules with one cause have in common; empty where each rule is shown."""
+    number, first = len(group), group[0]
+    if first.outcome == Outcome.FAIL and number > 1:
+        error = queries.unanswered(first)
+        cause = "doesn’t answer in time" if error == SLOW else f"can’t be reached ({error})"
+        return f"Your server {cause}: {number} rules"
+    if first.outcome == Outcome.SKIPPED and number >= FOLDED:
+        return f"{number} rules weren’t tried"
+    return ""

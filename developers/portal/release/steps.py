@@ -11,12 +11,14 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import ServiceError
-from common.web.charts import Chart, Number, Point, Series, chart
+from common.web.charts import Chart, Number, Point, Scale, Series, chart
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
+from developers.portal.apps.plots import TIMES
+from developers.portal.release.progress import stores_reached
 from extensions.releases.health import MOST, calls_until, figures_of, floor
 from extensions.releases.watch import shown
-from marketplace.enums import ReleaseMode
+from marketplace.enums import ReleaseMode, ReleaseState
 from marketplace.models import STEPS, App, Release
 from marketplace.queries import release_of
 from marketplace.services import releases
@@ -55,6 +57,8 @@ def release(request: HttpRequest, app: App) -> HttpResponse:
             "earlier": found.earlier,
             "total": sum(figures["stores"].values()),
         }
+        if figures["state"] in (ReleaseState.ROLLING, ReleaseState.HALTED):
+            context["reached"] = stores_reached(found)
     return render(request, "developers/portal/release/release.html", context)
 
 
@@ -107,7 +111,9 @@ def plots_of(release: Release, figures: dict[str, Any]) -> tuple[Chart, Chart]:
     is_over = begins[-1] < floor(timezone.now(), figures["unit"])
     has_calls = any(figures[version]["calls"] for version, *_ in versions)
 
-    def drawn(title: str, value: _OfCalls, total: _Said, write: _Said, empty: str) -> Chart:
+    def drawn(
+        title: str, value: _OfCalls, total: _Said, write: _Said, empty: str, scale: Scale | None = None
+    ) -> Chart:
         series = [
             Series(
                 name, css, [value(by_time[at][version]) if at in by_time else None for at in begins],
@@ -115,11 +121,13 @@ def plots_of(release: Release, figures: dict[str, Any]) -> tuple[Chart, Chart]:
             )
             for version, name, css in versions
         ]  # fmt: skip
-        return chart(title.lower(), title, points, series, is_over=is_over, write=write, empty=empty)
+        return chart(
+            title.lower(), title, points, series, is_over=is_over, write=write, empty=empty, scale=scale
+        )
 
     return (
         drawn("Failures", _share, _failed, _percent, "No failures." if has_calls else "No calls."),
-        drawn("p95", _p95, lambda calls: _milliseconds(_p95(calls)), _milliseconds, "No calls."),
+        drawn("p95", _p95, lambda calls: _milliseconds(_p95(calls)), _milliseconds, "No calls.", TIMES),
     )
 
 

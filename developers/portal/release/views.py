@@ -1,6 +1,6 @@
 """An app's review: checklist, submission, waiting, withdrawal, decision; and its versions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -17,8 +17,10 @@ from common.web.forms.pages import done, form_page, saved, sent_again
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import PageRequest, page_request
 from developers.portal.access import app_page, current_developer
+from developers.portal.apps.details_form import field_url
 from developers.portal.forms import MessageForm, SubmitForm
-from developers.portal.release.progress import readiness, rollout
+from developers.portal.release.progress import rollout
+from developers.readiness import ChecklistItem, Readiness, readiness
 from extensions.manifest.changes import manifest_differences
 from extensions.models import ApprovedManifest
 from extensions.queries import approved_manifest, manifest_document, waiting_in
@@ -98,10 +100,19 @@ def _review_status(app: App, latest: Submission | None) -> dict[str, Any]:
         return {"scopes": _scopes(app.approved_scopes)}
     rejected = latest and latest.status == SubmissionStatus.REJECTED
     return {
-        "readiness": readiness(app),
+        "readiness": _linked(app, readiness(app)),
         "rejected": latest if rejected else None,
         "failed": failed_criteria(latest) if latest and rejected else [],
     }
+
+
+def _linked(app: App, found: Readiness) -> Readiness:
+    """With the addresses of the app's fields."""
+
+    def linked(item: ChecklistItem) -> ChecklistItem:
+        return replace(item, url=field_url(app, item.field)) if item.field else item
+
+    return Readiness([(criterion, [*map(linked, items)]) for criterion, items in found.groups])
 
 
 def _scopes(names: list[str]) -> list[Scope]:

@@ -297,7 +297,7 @@ def _took(row: Any) -> str:
 
 # Kind, icon and label of the pill.
 OUTCOMES: Final = {
-    CallOutcome.ANSWERED: ("ok", "check", "Answered"),
+    CallOutcome.ANSWERED: ("ok", "check", "Succeeded"),
     CallOutcome.TIMEOUT: ("bad", "clock", "Timeout"),
     CallOutcome.UNREACHABLE: ("bad", "plug", "Unreachable"),
     CallOutcome.HTTP_ERROR: ("bad", "circle-x", "HTTP error"),

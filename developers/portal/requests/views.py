@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
@@ -21,7 +22,8 @@ from activity.use import HOURS, FailedCalls, deprecated_use, failed_calls, scope
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
 from common.templatetags.links import address
-from common.templatetags.ui import moment, pill, thousands
+from common.templatetags.rows import by_day, first_day
+from common.templatetags.ui import row_moment, thousands
 from common.text.nesting import indented
 from common.web.charts import strip
 from common.web.forms.fields import LongChoiceField
@@ -30,13 +32,12 @@ from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.forms import MAX_CHOICES, MAX_NEW, ListFilters, news, search_field
-from developers.portal.deliveries.rows import store_cell
+from developers.portal.deliveries.rows import status_cell, status_of_delivery, store_cell
 from developers.portal.requests import descriptions as request_descriptions
 from developers.portal.requests.descriptions import OUTCOMES, step_of
+from extensions.enums import CallOutcome
 from marketplace.models import App
 from marketplace.services.apps import update_app
-from webhooks.insight.diagnosis import in_short
-from webhooks.templatetags.webhooks import delivery_pill
 
 KIND_LABELS: Final = {API: "API calls", HOOK: "Hook calls", WEBHOOK: "Deliveries"}
 FILTERS: Final = (
@@ -48,6 +49,7 @@ FILTERS: Final = (
 )  # in this order, those that a form has
 STEP: Final = 5
 ROWS: Final = 25  # a page
+COLUMNS: Final = 5  # of the list of API calls; that of all kinds has one more
 
 
 class LogFilterForm(ListFilters):
@@ -138,8 +140,9 @@ def _list(request: HttpRequest, app: App, form: LogFilterForm, context: dict[str
     context |= {
         "app": app,
         "form": form,
-        "rows": [_row(app, entry, of_all_kinds=of_all_kinds) for entry in page.entries] if page else [],
+        "rows": _rows(app, page.entries, of_all_kinds=of_all_kinds) if page else [],
         "page": page,
+        "first_day": first_day([entry.at for entry in page.entries[:1]] if page else ()),
         "first": page.entries[0].position if page and page.entries else None,
         "last": page.entries[-1].position if page and page.entries else None,
         "choices": [form[name] for name in FILTERS if name in form.fields],
@@ -251,23 +254,30 @@ def _form(kind: type[LogFilterForm], app: App, query: QueryDict) -> LogFilterFor
     return kind(query, endpoints=feed.endpoints_of(app, kind.only), stores=stores)
 
 
+def _rows(
+    app: App, entries: Sequence[feed.ActivityEntry], *, of_all_kinds: bool
+) -> list[dict[str, Any] | SafeString]:
+    """With the heads of their days."""
+    rows = [_row(app, entry, of_all_kinds=of_all_kinds) for entry in entries]
+    return by_day(rows, [entry.at for entry in entries], COLUMNS + of_all_kinds)
+
+
 def _row(app: App, entry: feed.ActivityEntry, *, of_all_kinds: bool) -> dict[str, Any]:
     """An entry as the list writes it."""
     row = entry.row
     if entry.kind == feed.API:
         what, kind, link = f"{row.method} {row.path}", "API call", address("portal:request", app.slug, row.pk)
-        outcome, duration, about = str(row.status), row.duration_ms, row.message
-        shown = _shown(*request_descriptions.pill_of(row.status))
+        duration, about = row.duration_ms, row.message
+        looks, icon, label = request_descriptions.pill_of(row.status)
+        shown = status_cell(looks, label, icon, str(row.status))
     elif entry.kind == feed.HOOK:
         what, kind = row.hook_point, "Hook call"
         link = address("portal:hook_call", app.slug, row.hook_point, row.pk)
-        outcome = "—" if row.http_status is None else str(row.http_status)
         duration, about = row.duration_ms, row.problem
-        shown = _shown(*OUTCOMES[row.outcome])
+        shown = status_of_call(row.outcome, row.http_status)
     else:
         what, kind, link = row.event_type, "Delivery", address("portal:delivery", app.slug, row.pk)
-        outcome = in_short(row.http_status, row.error_class) or "—"
-        duration, about, shown = row.duration_ms, "", delivery_pill(row.status)
+        duration, about, shown = row.duration_ms, "", status_of_delivery(row)
     return {
         "status": shown,
         "url": link,
@@ -275,9 +285,8 @@ def _row(app: App, entry: feed.ActivityEntry, *, of_all_kinds: bool) -> dict[str
         "about": about and format_html('<span class="faint small cut" title="{0}">{0}</span>', about),
         "kind": _kind_cell(kind) if of_all_kinds else "",
         "store": store_cell(row.store, row.is_test),
-        "outcome": outcome,
         "duration": "—" if duration is None else f"{thousands(duration)} ms",
-        "at": moment(entry.at),
+        "at": row_moment(entry.at),
     }
 
 
@@ -286,8 +295,10 @@ def _kind_cell(kind: str) -> SafeString:
     return format_html('<td class="of-kind nowrap">{}</td>', kind)
 
 
-def _shown(kind: str, icon: str, label: str) -> SafeString:
-    return pill(kind, label, icon)
+def status_of_call(outcome: str, http_status: int | None) -> SafeString:
+    """Of a call of a hook."""
+    kind, icon, label = OUTCOMES[CallOutcome(outcome)]
+    return status_cell(kind, label, icon, "" if http_status is None else str(http_status))
 
 
 # The failed API calls above the log: each error at an endpoint with its hours, and the way to its calls.
@@ -296,10 +307,15 @@ def _shown(kind: str, icon: str, label: str) -> SafeString:
 def failures_of(app: App) -> dict[str, Any]:
     """For the template: rows of a group, its bars, and the filters that list its calls."""
     rows = [
-        (each, strip([(0, 0, number) for number in each.hours], step=STEP), urlencode(_filters(each)))
+        (each, strip([_failed(each, number) for number in each.hours], step=STEP), urlencode(_filters(each)))
         for each in failed_calls(app)
     ]
     return {"failures": rows, "strip_width": HOURS * STEP - 2}
+
+
+def _failed(calls: FailedCalls, number: int) -> tuple[int, int, int]:
+    """An hour of the strip: what the platform refused in the color of a warning, what failed in that of a failure."""
+    return (0, number, 0) if calls.status < HTTPStatus.INTERNAL_SERVER_ERROR else (0, 0, number)
 
 
 def _filters(failed: FailedCalls) -> dict[str, str]:

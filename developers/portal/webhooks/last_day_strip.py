@@ -1,5 +1,6 @@
 """The strip of a webhook's last 24 hours, in the units of its drawing: an hour is 6 wide and at most 24 high."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,8 +9,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from common.templatetags.charts import bars
+from common.templatetags.ui import percent
 from common.web.charts import Bar, strip
-from webhooks.insight.last_day import MOST, LastDay
+from webhooks.insight.last_day import MOST, Hour, LastDay
 
 STEP: Final = 8
 DRAWN: Final = """<svg class="strip last-day" viewBox="0 0 {0} 24" width="{0}" height="24" role="img"
@@ -65,6 +67,24 @@ class Strip:
         found = [(hour.failed, timezone.localtime(hour.begin)) for hour in self.day.hours if hour.failed]
         hours = ", ".join(f"{_capped(failed)} from {begin:%H:%M}" for failed, begin in found)
         return f"Failed: {hours} {found[-1][1].tzname()}." if found else ""
+
+
+def drawn_together(days: Iterable[LastDay]) -> SafeString:
+    """The last day of several webhooks, and how much of it succeeded. The latter is left out where an hour has more than was counted."""
+    days = list(days)
+    hours = [
+        Hour(hour[0].begin, sum([each.succeeded for each in hour]), sum([each.failed for each in hour]))
+        for hour in zip(*[each.hours for each in days], strict=True)
+    ]
+    strip = Strip(LastDay(hours, sum([each.retrying for each in days])))
+    if strip.is_empty:
+        return format_html(SAID, "No deliveries")
+    is_capped = any(max(hour.succeeded, hour.failed) >= MOST for each in days for hour in each.hours)
+    ended = strip.day.succeeded + strip.day.failed
+    said = "" if is_capped or not ended else f"{percent(strip.day.succeeded / ended)} delivered"
+    return format_html(
+        DRAWN, strip.width, strip.failures or "None failed.", bars(strip.bars), format_html(SAID, said)
+    )
 
 
 def _capped(count: int) -> str:

@@ -25,7 +25,7 @@ LINK: Final = (
 )
 DESCRIBED: Final = SafeString('dir="auto"')
 UNNAMED: Final = SafeString('class="mono"')
-APP_DEFINED: Final = SafeString("App's Webhook URL")
+APP_DEFINED: Final = "App's Webhook URL"
 RESUME: Final = (
     '<form method="post" action="{}">{}'
     '<button class="button small">{}{}<span class="visually-hidden"> {}</span></button></form>'
@@ -40,11 +40,21 @@ def endpoint_rows(
     tested: dict[str, Any],
     *,
     is_open: bool,
+    at_one_url: bool = False,
 ) -> list[dict[str, Any]]:
-    """`tested` is the result of a test (`statuses.test_result`). A single row is open."""
+    """`tested` is the result of a test (`statuses.test_result`). A single row is open. Rows `at_one_url` have the names of their stores."""
     tokens = tokens_of_forms(request)
     of_test = tested["tested"].delivery.webhook_id if tested else None
-    return [_row(app, each, of_test, tested, tokens, own, is_open=is_open) for each in endpoints]
+    return [
+        _row(app, each, of_test, tested, tokens, own, is_open=is_open)
+        | (_named_for_its_store(each) if at_one_url else {})
+        for each in endpoints
+    ]
+
+
+def _named_for_its_store(status: WebhookStatus) -> dict[str, Any]:
+    name, webhook = status.webhook.installation.business.name, status.webhook
+    return {"whose": DESCRIBED, "name": name, "store": webhook.description, "level": "h3"}
 
 
 def _row(
@@ -65,8 +75,11 @@ def _row(
         "id": webhook.pk,
         "open": " open" if is_open or is_tested else "",
         "whose": DESCRIBED if webhook.description else UNNAMED,
+        "level": "h2",
         "name": webhook.description or webhook.url,
-        "store": installation.business.name,
+        "store": f"{APP_DEFINED}, {installation.business.name}"
+        if webhook.is_app_defined
+        else installation.business.name,
         "pills": _pills(each),
         "strip": each.strip.drawn,
         "reason": _reason(each),
@@ -92,9 +105,7 @@ def _row(
 
 def _pills(status: WebhookStatus) -> SafeString:
     shown = pill(status.kind, status.label, status.icon)
-    if status.webhook.installation.is_test:
-        shown += test_mark()
-    return shown + pill("info", APP_DEFINED, "link") if status.webhook.is_app_defined else shown
+    return shown + test_mark() if status.webhook.installation.is_test else shown
 
 
 @lru_cache(maxsize=1)

@@ -1,18 +1,34 @@
 """The state of webhook endpoints, and of a test of one, as their pages show them."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery, UUIDField
+from django.db.models import (
+    BooleanField,
+    Case,
+    CharField,
+    Count,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    UUIDField,
+    Value,
+    When,
+    Window,
+)
+from django.db.models.functions import Cast, Concat, RowNumber
 from django.http import HttpResponse
 from django.shortcuts import redirect, resolve_url
 from django.utils import timezone
 
 from common.db.compiled import AmongIds, Compiled, Param
-from common.db.long_lists import found_lately
+from common.db.long_lists import COUNTED_EXACTLY, found_lately
 from common.ids import parse_id
 from common.times import duration
 from developers.portal.webhooks.last_day_strip import Strip
@@ -21,7 +37,7 @@ from marketplace.models import App
 from webhooks import catalogue, health
 from webhooks.enums import WAITING, DeliveryStatus, Stage
 from webhooks.insight.diagnosis import diagnose
-from webhooks.insight.last_day import last_days
+from webhooks.insight.last_day import LastDay, last_days
 from webhooks.models import Attempt, Delivery, Webhook
 from webhooks.queries import events_of
 
@@ -84,53 +100,60 @@ _HELD: Final[Compiled[Any]] = Compiled(
 )
 _APP: Final[Any] = Param("app", UUIDField())
 _WANTED: Final[Any] = Param("wanted", UUIDField())
-_CURRENT: Final[Compiled[Any]] = Compiled(lambda: current_webhooks(_APP).values_list("pk"))
-_FROM: Final[Compiled[Any]] = Compiled(
-    lambda: current_webhooks(_APP).filter(pk__lte=_WANTED).values_list("pk")
-)
-_OLDER: Final[Compiled[Any]] = Compiled(
-    lambda: current_webhooks(_APP).filter(pk__lt=_WANTED).values_list("pk")
-)
-_NEWER: Final[Compiled[Any]] = Compiled(
-    lambda: current_webhooks(_APP).filter(pk__gt=_WANTED).order_by("id").values_list("pk")
-)
+_URL: Final[Any] = Param("url", CharField())
+
+
+def _at_url(**bounds: Any) -> QuerySet[Any]:
+    return current_webhooks(_APP).filter(url=_URL, **bounds).values_list("pk")
+
+
+_CURRENT: Final[Compiled[Any]] = Compiled(_at_url)
+_FROM: Final[Compiled[Any]] = Compiled(lambda: _at_url(pk__lte=_WANTED))
+_OLDER: Final[Compiled[Any]] = Compiled(lambda: _at_url(pk__lt=_WANTED))
+_NEWER: Final[Compiled[Any]] = Compiled(lambda: _at_url(pk__gt=_WANTED).order_by("id"))
 
 
 def newest_ids(
     app: App,
     *,
+    url: str,
     limit: int,
     offset: int,
     before: UUID | None = None,
     after: UUID | None = None,
     is_long: bool = False,
 ) -> list[UUID]:
-    """Those of a page. They are read first: the look-ups in deliveries would be made for all rows before the page too.
+    """Those of a page of the endpoints at one URL. They are read first: the look-ups in deliveries would be made for all rows before the page too.
 
     `before` and `after` are the last of the page before it and the first of the page behind it. A late page costs as much as the first
     one then, while `offset` reads all webhooks before it. In a list that `is_long` it does so once a minute: the page begins where it did.
     """
     if before:
-        rows = _OLDER.rows(limit=limit, app=app.pk, wanted=before)
+        rows = _OLDER.rows(limit=limit, app=app.pk, url=url, wanted=before)
     elif after:
-        rows = _NEWER.rows(limit=limit, app=app.pk, wanted=after)[::-1]
+        rows = _NEWER.rows(limit=limit, app=app.pk, url=url, wanted=after)[::-1]
     elif offset and is_long:
-        begin = found_lately(current_webhooks(app).values_list("pk", flat=True)[offset : offset + 1])
-        rows = _FROM.rows(limit=limit, app=app.pk, wanted=begin[0]) if begin else []
+        begin = found_lately(
+            current_webhooks(app).filter(url=url).values_list("pk", flat=True)[offset : offset + 1]
+        )
+        rows = _FROM.rows(limit=limit, app=app.pk, url=url, wanted=begin[0]) if begin else []
     else:
-        rows = _CURRENT.rows(limit=limit, offset=offset, app=app.pk)
+        rows = _CURRENT.rows(limit=limit, offset=offset, app=app.pk, url=url)
     return [pk for (pk,) in rows]
 
 
-def webhook_statuses(app: App, ids: Sequence[UUID]) -> list[WebhookStatus]:
+def webhook_statuses(
+    app: App, ids: Sequence[UUID], days: Mapping[UUID, LastDay] | None = None
+) -> list[WebhookStatus]:
     """At most five statements, however many webhooks: one with an index lookup per time and webhook, one for all held
-    events, and up to three for the last 24 hours."""
+    events, and up to three for the last 24 hours, where these aren't known (`days`)."""
     now = timezone.now()
     shown = _SHOWN.rows(ids=ids)
     for each in shown:
         each.installation.app = app
     held = _held(shown)
-    days = last_days([webhook.pk for webhook in shown], now)
+    if days is None:
+        days = last_days([webhook.pk for webhook in shown], now)
     return [_status(webhook, held.get(webhook.pk, 0), Strip(days[webhook.pk]), now) for webhook in shown]
 
 
@@ -196,9 +219,65 @@ def test_result(app: App, delivery_id: str | None) -> dict[str, Any]:
     if attempt is None:
         return {}
     diagnosis = diagnose(attempt.http_status, attempt.error_class)
-    seen = diagnosis.seen if diagnosis else f"your endpoint answered {attempt.http_status}"
+    seen = diagnosis.seen if diagnosis else f"your endpoint returned {attempt.http_status}"
     headline = f"{'Failed' if diagnosis else 'It works'}: {seen}, after {attempt.duration_ms:,} ms"
     return {"tested": attempt, "tested_headline": headline, "tested_diagnosis": diagnosis}
+
+
+# --- Endpoints by URL --------------------------------------------------------------------------------
+
+SHOWN: Final = 5  # endpoints of a URL; its own page has all
+RATED: Final = 20  # endpoints of a URL whose last day is summed up
+_TROUBLED: Final = Q(disabled_at__isnull=False) | Q(failing_since__isnull=False)
+
+
+Read = Callable[[QuerySet[Any, Any]], list[Any]]
+
+
+def reader(number: int) -> Read:
+    """Reads what is found among so many endpoints. Above 10,000, that of up to a minute ago."""
+    return found_lately if number > COUNTED_EXACTLY else list
+
+
+class EndpointGroup(NamedTuple):
+    """The endpoints at one URL, of which each store has its own."""
+
+    url: str
+    is_app_defined: bool
+    number: int
+    troubled: int  # failing or disabled
+
+
+def endpoint_groups(app: App) -> QuerySet[Any]:
+    """The values of `EndpointGroup`: the app's Webhook URL first, then the URL to which an endpoint was added last."""
+    found = current_webhooks(app).order_by().values("url", "is_app_defined")
+    counted = found.annotate(
+        number=Count("pk"), troubled=Count("pk", filter=_TROUBLED), newest=Max("created_at")
+    )
+    return counted.order_by("-is_app_defined", "-newest", "url").values_list(*EndpointGroup._fields)
+
+
+def number_of_groups(app: App, read: Read) -> int:
+    group = Concat(Cast("is_app_defined", CharField()), "url", output_field=CharField())
+    rows = current_webhooks(app).order_by().values(every=Value(1))
+    counted = rows.annotate(number=Count(group, distinct=True)).values_list("number")
+    return next((number for (number,) in read(counted)), 0)
+
+
+def ids_of_groups(
+    app: App, groups: Sequence[EndpointGroup], first: UUID | None, read: Read
+) -> dict[tuple[str, bool], list[UUID]]:
+    """By URL and kind, in one statement: at most `RATED` of each. `first` comes first, then those in trouble, then the newest."""
+    trouble = Case(When(_TROUBLED, then=Value(False)), default=Value(True), output_field=BooleanField())
+    is_other = Case(When(pk=first, then=Value(False)), default=Value(True), output_field=BooleanField())
+    rank = Window(RowNumber(), partition_by=["url", "is_app_defined"], order_by=[is_other, trouble, "-id"])
+    found = current_webhooks(app).filter(url__in={each.url for each in groups}).order_by()
+    ranked = found.annotate(rank=rank).filter(rank__lte=RATED).order_by("rank")
+    ids: dict[tuple[str, bool], list[UUID]] = defaultdict(list)
+    columns = ranked.values_list("pk", "url", "is_app_defined")
+    for pk, url, is_app_defined in read(columns):
+        ids[url, is_app_defined].append(pk)
+    return ids
 
 
 def redirect_to_webhook(app: App, webhook: Webhook, **query: Any) -> HttpResponse:

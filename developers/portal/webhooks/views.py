@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from django.conf import settings
 from django.contrib import messages
@@ -26,12 +27,16 @@ from developers.portal.sandbox.erasures import erasure_rows
 from developers.portal.sandbox.erasures import newest_ids as newest_ids_of_erasures
 from developers.portal.sandbox.first_calls import registration_call
 from developers.portal.webhooks import statuses
+from developers.portal.webhooks.last_day_strip import drawn_together
 from developers.portal.webhooks.rows import endpoint_rows
+from developers.portal.webhooks.statuses import EndpointGroup, WebhookStatus
+from installations.models import Installation
 from installations.queries import sandbox_installation
 from marketplace.models import App
 from webhooks import health
 from webhooks.engine import retry
 from webhooks.enums import WAITING
+from webhooks.insight.last_day import LastDay, last_days
 from webhooks.models import Delivery, Webhook
 from webhooks.queries import RepeatedUrl, erasures_of, repeats
 from webhooks.services.registration import change_webhook
@@ -45,30 +50,17 @@ PAGES_COUNTED: Final = 5  # by the ids that the query of the first one reads
 @require_safe
 @app_page
 def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
-    """The URL names the test whose result is shown, so that a reload sends nothing."""
-    wanted = page_request(request.GET, default=PER_PAGE, maximum=PER_PAGE)
-    before, after = (parse_id(request.GET.get(name)) for name in ("before", "after"))
-    is_first = wanted.page == 1 and not (before or after)
-    most = PAGES_COUNTED * wanted.limit + 1 if is_first else wanted.limit
-    total = 0 if is_first else total_of(statuses.current_webhooks(app), is_long=True)
-    found = statuses.newest_ids(
-        app, limit=most, offset=wanted.offset, before=before, after=after, is_long=total > COUNTED_EXACTLY
-    )
-    if is_first:
-        is_all = len(found) < most
-        total = len(found) if is_all else total_of(statuses.current_webhooks(app), is_long=True)
-    shown = found[: wanted.limit]
-    endpoints = statuses.webhook_statuses(app, shown)
+    """Endpoints by URL, or those at one (`?url=`). The URL of the page names the test whose result is shown, so that a reload sends nothing."""
     installation = sandbox_installation(app=app, developer=current_developer(request))
-    tested = statuses.test_result(app, request.GET.get("tested"))
-    context = {
+    shown = EndpointPage(request, app, installation, statuses.test_result(app, request.GET.get("tested")))
+    url = request.GET.get("url", "")
+    parts = shown.at_url(url) if url else shown.by_url()
+    endpoints = shown.endpoints
+    context = parts | {
         "app": app,
-        "endpoints": endpoint_rows(request, app, endpoints, installation, tested, is_open=total == 1),
+        "url": url,
         "failing": [each for each in endpoints if each.disables_at],
         "repeats": _repeats(endpoints),
-        "total": total,
-        "page_request": wanted,
-        "ends": (shown[0], shown[-1]) if shown else (),
         "installation": installation,
         "sample_events": sample_events(installation) if installation else (),
         "curl": registration_call(app),
@@ -78,6 +70,85 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
         "warned_after": f"{duration(health.WARNED_AFTER)} and {duration(health.WARNED_AGAIN_AFTER)}",
     }
     return render(request, "developers/portal/webhooks/list.html", context)
+
+
+@dataclass
+class EndpointPage:
+    """A page of the list. `endpoints` are those that it shows."""
+
+    request: HttpRequest
+    app: App
+    own: Installation | None
+    tested: dict[str, Any]
+    endpoints: list[WebhookStatus] = field(default_factory=list)
+
+    def by_url(self) -> dict[str, Any]:
+        """A row for each URL, however many stores have an endpoint there."""
+        wanted = page_request(self.request.GET, default=PER_PAGE, maximum=PER_PAGE)
+        groups = statuses.endpoint_groups(self.app)
+        most = PAGES_COUNTED * wanted.limit + 1 if wanted.page == 1 else wanted.limit
+        number = total_of(statuses.current_webhooks(self.app))
+        read = statuses.reader(number)
+        found = [EndpointGroup(*row) for row in read(groups[wanted.offset : wanted.offset + most])]
+        is_all = wanted.page == 1 and len(found) < most
+        shown = found[: wanted.limit]
+        first = self.tested["tested"].delivery.webhook_id if self.tested else None
+        ids = statuses.ids_of_groups(self.app, shown, first, read) if shown else {}
+        days = last_days([pk for each in ids.values() for pk in each])
+        listed = [pk for each in ids.values() for pk in each[: statuses.SHOWN]]
+        by_id = {each.webhook.pk: each for each in statuses.webhook_statuses(self.app, listed, days)}
+        rows = []
+        for group in shown:
+            of_group = ids[group.url, group.is_app_defined]
+            self.endpoints += (here := [by_id[pk] for pk in of_group[: statuses.SHOWN] if pk in by_id])
+            rows.append(
+                self._group(
+                    group, here, [days[pk] for pk in of_group], is_open=number == 1 or first in of_group
+                )
+            )
+        total = len(found) if is_all else statuses.number_of_groups(self.app, read)
+        return {"groups": rows, "number": number, "total": total, "page_request": wanted, "ends": ()}
+
+    def _group(
+        self, group: EndpointGroup, shown: list[WebhookStatus], days: list[LastDay], *, is_open: bool
+    ) -> dict[str, Any]:
+        is_single = group.number == 1
+        return {
+            "url": group.url,
+            "is_app_defined": group.is_app_defined,
+            "is_single": is_single,
+            "is_open": is_open,
+            "number": group.number,
+            "troubled": group.troubled,
+            "rest": group.number - len(shown),
+            "strip": "" if is_single or group.number > statuses.RATED else drawn_together(days),
+            "rows": endpoint_rows(
+                self.request, self.app, shown, self.own, self.tested,
+                is_open=is_single and is_open, at_one_url=not is_single,
+            ),
+        }  # fmt: skip
+
+    def at_url(self, url: str) -> dict[str, Any]:
+        """Those at one URL, of each store that has one."""
+        wanted = page_request(self.request.GET, default=PER_PAGE, maximum=PER_PAGE)
+        there = statuses.current_webhooks(self.app).filter(url=url)
+        before, after = (parse_id(self.request.GET.get(name)) for name in ("before", "after"))
+        is_first = wanted.page == 1 and not (before or after)
+        most = PAGES_COUNTED * wanted.limit + 1 if is_first else wanted.limit
+        total = 0 if is_first else total_of(there, is_long=True)
+        found = statuses.newest_ids(
+            self.app, url=url, limit=most, offset=wanted.offset, before=before, after=after,
+            is_long=total > COUNTED_EXACTLY,
+        )  # fmt: skip
+        if is_first:
+            total = len(found) if len(found) < most else total_of(there, is_long=True)
+        shown = found[: wanted.limit]
+        self.endpoints = statuses.webhook_statuses(self.app, shown)
+        rows = endpoint_rows(
+            self.request, self.app, self.endpoints, self.own, self.tested, is_open=total == 1, at_one_url=True
+        )
+        ends = (shown[0], shown[-1]) if shown else ()
+        return {"endpoints": rows, "number": total, "total": total, "page_request": wanted, "ends": ends}
 
 
 def _repeats(endpoints: Iterable[statuses.WebhookStatus]) -> list[tuple[RepeatedUrl, int]]:

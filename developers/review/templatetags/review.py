@@ -25,7 +25,8 @@ register.filter("kind", submissions.kind)
 register.filter("checks_summary", checks.summary_of)
 
 SHOWN: Final = 5
-FEW: Final = 3  # scopes that a row of the queue names
+NAMED: Final = 2  # scopes in a row of the queue
+OF_WARN: Final = SafeString(' <span class="of-warn">sensitive</span>')
 ICONS: Final = {
     "Submission": "clipboard-list",
     "App": "boxes",
@@ -84,7 +85,6 @@ _PILLS: Final = {
     ReviewKind.SUSPENDED: "bad",
     ReviewKind.HALTED: "bad",
     ReviewKind.TAKEN_BACK: "bad",
-    ReviewKind.SUBMITTED: "info",
 }
 
 
@@ -135,25 +135,27 @@ def scope_list(names: list[str]) -> SafeString:
 
 
 @register.filter
-def scopes_in_short(names: list[str]) -> SafeString:
-    """The sensitive scopes, and how many others there are; all of them if they are few."""
-    if len(names) <= FEW:
-        return scope_list(names)
-    sensitive = [name for name in names if name in SCOPES and SCOPES[name].sensitive]
-    others = len(names) - len(sensitive)
-    return format_html(
-        '{}<span class="faint">{} {}</span>',
-        scope_list(sensitive) if sensitive else "",
-        others,
-        "more" if sensitive else "scopes",
-    )
+def scopes_in_line(names: list[str]) -> SafeString:
+    """Two of them, the sensitive ones first, and how many others there are."""
+    ordered = sorted(names, key=_is_sensitive, reverse=True)
+    shown, others = ordered[:NAMED], ordered[NAMED:]
+    said = [format_html("<code>{}</code>{}", name, OF_WARN if _is_sensitive(name) else "") for name in shown]
+    if others:
+        hidden = sum(map(_is_sensitive, others))
+        more = f"{len(others)} more{f' ({hidden} sensitive)' if hidden else ''}"
+        said.append(format_html('<span class="faint">{}</span>', more))
+    return format_html_join(", ", "{}", ((each,) for each in said)) if said else SafeString("None")
+
+
+def _is_sensitive(name: str) -> bool:
+    return name in SCOPES and bool(SCOPES[name].sensitive)
 
 
 _SENSITIVE = SafeString(' <span class="pill kind-warn">Sensitive</span>')
 
 
 def _mark(name: str) -> str:
-    return _SENSITIVE if name in SCOPES and SCOPES[name].sensitive else ""
+    return _SENSITIVE if _is_sensitive(name) else ""
 
 
 @register.simple_tag

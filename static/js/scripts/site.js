@@ -6,5 +6,7 @@ import "../live_part.js";
 import "../news.js";
 import "../selection.js";
 import "../settings_form.js";
+import "../row_form.js";
 import "../lightbox.js";
 import "../print.js";
+import "../crosshair.js";

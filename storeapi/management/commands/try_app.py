@@ -10,6 +10,8 @@ from accounts.models import ConnectedStore
 from installations.services.lifecycle import Terms, install
 from marketplace.models import App
 
+SHOWN = 20  # slugs, where one is wrong
+
 
 class Command(BaseCommand):
     help = (
@@ -32,7 +34,8 @@ class Command(BaseCommand):
             raise CommandError(f"{connection} is not for tests. Its merchants install apps themselves.")
         listed = App.objects.listed().select_related("approved_version").filter(slug=app).first()
         if listed is None or listed.approved_version is None:
-            raise CommandError(f"There is no app {app} in the marketplace.")
+            slugs = ", ".join(App.objects.listed().order_by("slug").values_list("slug", flat=True)[:SHOWN])
+            raise CommandError(f"There is no app {app} in the marketplace. Listed are: {slugs or 'none'}.")
         version = listed.approved_version
         terms = Terms(is_test=True, granted_scopes=version.scopes, agreed_version=version)
         issued = install(

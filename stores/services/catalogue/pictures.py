@@ -67,6 +67,22 @@ def delete_files(picture: StoredPicture) -> None:
         file.delete(save=False)
 
 
+def is_shared(picture: StoredPicture) -> bool:
+    """Whether copies of the store have its files, too. They have the id of the row that they were saved for; `remove_stray_files` removes
+    those of a row that was deleted while there was a copy.
+    """
+    if str(picture.pk) not in str(picture.file.name):
+        return True
+    return Business.objects.filter(copy_of=_store_of(picture)).exists()
+
+
+def _store_of(picture: Any) -> UUID | None:
+    """None if its product is gone with it."""
+    if isinstance(picture, StorePicture):
+        return picture.business_id
+    return Product.objects.filter(pk=picture.product_id).values_list("business_id", flat=True).first()
+
+
 def remove_stray_files(*, now: datetime | None = None) -> int:
     """Remove files that no row refers to, such as those of a transaction that was rolled back. Returns their number.
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from common import strangers
-from common.errors import Conflict, ServiceError
+from common.errors import Conflict, Invalid, ServiceError
 from common.ids import id_at
 from common.times import iso
 from common.tracing import current_request_id
@@ -23,12 +23,15 @@ from installations.models import Installation
 from installations.services import lifecycle
 from marketplace.models import App
 from stores.services import sandbox_changes
+from stores.services.sandbox_changes import USUAL, Details
 from webhooks import catalogue
 from webhooks.enums import OPEN_ERASURES
 from webhooks.models import Delivery, Erasure, Event, Webhook
 from webhooks.queries import erasures_of, filtering, stopped
 from webhooks.services.erasure import bring_forward
+from webhooks.signals import settings_to_change
 
+SETTINGS: Final = "settings"
 BUDGET: Final = 25.0  # seconds for a scenario; hooks of apps may make each order wait
 
 
@@ -40,24 +43,40 @@ class SandboxChange:
     group: str
     title: str
     events: Sequence[str]
-    change: Callable[[Installation], str]
+    change: Callable[[Installation, Details], str]
 
 
-def _on_store(change: Callable[..., str]) -> Callable[[Installation], str]:
-    return lambda installation: change(installation.business)
+def _on_store(change: Callable[..., str]) -> Callable[[Installation, Details], str]:
+    return lambda installation, asked: change(installation.business)
 
 
-def _with_payment(change: Callable[..., str]) -> Callable[[Installation], str]:
-    return lambda installation: change(installation.business, str(installation.app_id))
+def _as_asked(change: Callable[..., str]) -> Callable[[Installation, Details], str]:
+    return lambda installation, asked: change(installation.business, asked)
+
+
+def _with_payment(change: Callable[..., str]) -> Callable[[Installation, Details], str]:
+    return lambda installation, asked: change(installation.business, str(installation.app_id))
+
+
+def _change_settings(installation: Installation, asked: Details) -> str:
+    """As the merchant. Without settings that can be changed, the app is paused and resumed, of which it learns by the same event."""
+    answers = settings_to_change.send(Installation, installation=installation, values=asked.settings)
+    if any(changed for _, changed in answers):
+        return "The app's settings were changed."
+    owner = installation.business.owner
+    lifecycle.pause(installation=installation, user=owner)
+    lifecycle.resume(installation=installation, user=owner)
+    return "The app has no settings to change, so it was paused and resumed."
 
 
 CHANGES: Final[dict[str, SandboxChange]] = {
     act.key: act
     for act in (
-        SandboxChange("order", "Orders", "Place a test order", ("order.created",), _on_store(sandbox_changes.order)),
+        SandboxChange("order", "Orders", "Place a test order", ("order.created",), _as_asked(sandbox_changes.order)),
         SandboxChange("confirm", "Orders", "Confirm an order", ("order.status_changed",), _on_store(sandbox_changes.confirm_order)),
         SandboxChange("deliver", "Orders", "Deliver an order", ("order.status_changed", "order.delivered"), _on_store(sandbox_changes.deliver_order)),
         SandboxChange("cancel", "Orders", "Cancel an order", ("order.status_changed", "order.cancelled"), _on_store(sandbox_changes.cancel_order)),
+        SandboxChange("refund", "Orders", "Refund an order", ("order.refunded",), _on_store(sandbox_changes.refund_order)),
         SandboxChange("pay", "Payments", "Take a payment", ("payment.completed",), _with_payment(sandbox_changes.complete_payment)),
         SandboxChange("expire", "Payments", "Let a payment expire", ("payment.expired",), _with_payment(sandbox_changes.let_payment_expire)),
         SandboxChange("sell_out", "Stock", "Sell out a product", ("product.out_of_stock",), _on_store(sandbox_changes.sell_out)),
@@ -68,7 +87,8 @@ CHANGES: Final[dict[str, SandboxChange]] = {
         SandboxChange("delete_product", "Products", "Delete a product", ("product.deleted",), _on_store(sandbox_changes.remove_product)),
         SandboxChange("add_review", "Reviews", "Add a review", ("review.created",), _on_store(sandbox_changes.add_review)),
         SandboxChange("delete_review", "Reviews", "Remove a review", ("review.deleted",), _on_store(sandbox_changes.remove_review)),
-        SandboxChange("erase_customer", "Customers", "Erase a customer", ("customer.data_erasure",), _on_store(sandbox_changes.erase_customer)),
+        SandboxChange(SETTINGS, "Installation", "Change the settings", (catalogue.INSTALLATION_UPDATED,), _change_settings),
+        SandboxChange("erase_customer", "Customers", "Erase a customer", ("customer.data_erasure",), _as_asked(sandbox_changes.erase_customer)),
     )
 }  # fmt: skip
 
@@ -90,8 +110,12 @@ SCENARIOS: Final[dict[str, Scenario]] = {
             ("order", "confirm", "deliver", "add_review", "run_low", "sell_out", "restock"),
         ),
         Scenario(
-            "trouble", "Things that go wrong", "An order is cancelled, a payment expires, a review and a product are removed.",
-            ("order", "cancel", "expire", "add_review", "delete_review", "add_product", "delete_product"),
+            "regular", "A customer who comes again", "The same customer orders twice, and the first order is delivered.",
+            ("order", "deliver", "order"),
+        ),
+        Scenario(
+            "trouble", "Things that go wrong", "An order is cancelled, another refunded, a payment expires, a review and a product are removed.",
+            ("order", "cancel", "refund", "expire", "add_review", "delete_review", "add_product", "delete_product"),
         ),
         Scenario("all", "Every event", "Each change of this page, one after the other.", tuple(CHANGES)),
     )
@@ -116,11 +140,11 @@ class ChangeRun:
     steps: list[ChangeStep]
 
 
-def play(installation: Installation, keys: Sequence[str], title: str) -> ChangeRun:
+def play(installation: Installation, keys: Sequence[str], title: str, asked: Details = USUAL) -> ChangeRun:
     """Carry out acts on the sandbox store of an installation, until they are done or the time is up.
 
-    Not inside a transaction. An act that a service refuses doesn't stop the others. Raises `strangers.NoPlace` before
-    anything is changed.
+    Not inside a transaction. An act that a service refuses doesn't stop the others. Raises `strangers.NoPlace`
+    before anything is changed, and `Invalid` for settings that the app's schema refuses.
     """
     strangers.enter(installation.app_id)
     began = timezone.now()
@@ -133,7 +157,11 @@ def play(installation: Installation, keys: Sequence[str], title: str) -> ChangeR
             step.refused = f"Not carried out: the steps before took more than {BUDGET:.0f} seconds."
         else:
             try:
-                step.said = CHANGES[key].change(installation)
+                step.said = CHANGES[key].change(installation, asked)
+            except Invalid as error:
+                if asked.settings is not None:
+                    raise
+                step.refused = error.message
             except ServiceError as error:
                 step.refused = error.message
         caused = [each for each in _caused(installation, since) if each not in seen]
@@ -153,12 +181,15 @@ def _caused(installation: Installation, since: UUID) -> list[UUID]:
 
 @dataclass(frozen=True, slots=True)
 class CausedEvent:
-    """An event of a step with its deliveries to the app's webhooks, and why it wasn't sent, or not to all that list it."""
+    """An event of a step with its deliveries to the app's webhooks, and why it wasn't sent, or not to all that list it. `data` is its
+    JSON text; empty without an event.
+    """
 
     event: str
     event_id: UUID | None = None
     deliveries: Sequence[Delivery] = ()
     reason: str = ""
+    data: str = ""
 
     @property
     def statuses(self) -> list[tuple[str, int]]:
@@ -196,7 +227,7 @@ def _result(
 ) -> StepResult:
     act = CHANGES[step.act]
     outcomes = [
-        CausedEvent(events[pk].type, pk, deliveries[pk], reasons[pk])
+        CausedEvent(events[pk].type, pk, deliveries[pk], reasons[pk], events[pk].data)
         for pk in map(UUID, step.events)
         if pk in events
     ]

@@ -14,6 +14,7 @@ from marketplace.models import App
 from stores.models import Product, Review
 from stores.queries import whole_orders
 from stores.records import OrderRecord, ProductRecord, ReviewRecord
+from stores.services.sandbox_changes import REFUND_REASON
 from webhooks import catalogue
 from webhooks.messages import payloads
 from webhooks.models import Event
@@ -47,6 +48,8 @@ def send_sample(
     data = sample_data(installation.business, event_type, now)
     if event_type == catalogue.CUSTOMER_ERASURE:  # it goes where a real one would
         return write_event(installation=installation, data=data | {"appId": str(app.pk)}, now=now)
+    if event_type == catalogue.INSTALLATION_UPDATED:
+        data |= {"installationId": str(installation.pk), "scopes": installation.effective_scopes}
     return publish_to(installation=installation, event_type=event_type, data=data, now=now)
 
 
@@ -58,7 +61,9 @@ def sample_data(business: Business, event_type: str, now: datetime) -> dict[str,
 
 def _times(example: dict[str, Any], now: datetime) -> dict[str, str]:
     return {
-        name: iso(now) for name in ("changedAt", "occurredAt", "deletedAt", "requestedAt") if name in example
+        name: iso(now)
+        for name in ("changedAt", "occurredAt", "deletedAt", "requestedAt", "refundedAt")
+        if name in example
     }
 
 
@@ -66,16 +71,22 @@ def _facts(business: Business, event_type: str, now: datetime) -> dict[str, Any]
     kind = event_type.partition(".")[0]
     if kind == "customer":  # the example's person, without records
         return {"businessId": str(business.pk)}
+    if kind == "installation":
+        return {}
     if kind in ("order", "payment"):
-        return _of_order(business, event_type)
+        return _of_order(business, event_type, now)
     return _of_product(business, event_type) if kind == "product" else _of_review(business, event_type)
 
 
-def _of_order(business: Business, event_type: str) -> dict[str, Any]:
+def _of_order(business: Business, event_type: str, now: datetime) -> dict[str, Any]:
     order = whole_orders().filter(business=business).order_by("-id").first()
     if order is None:
         return {}
-    payload = payloads.order_created(OrderRecord.of(order))
+    record = OrderRecord.of(order)
+    if event_type == "order.refunded":
+        whole = record._replace(refunded=record.amount)
+        return payloads.order_refunded(whole, amount=whole.amount, reason=REFUND_REASON, now=now)
+    payload = payloads.order_created(record)
     shared = catalogue.EVENTS[event_type].example.keys() & payload.keys()
     return {name: payload[name] for name in shared}
 
