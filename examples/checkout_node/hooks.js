@@ -21,6 +21,6 @@ export function hooksOf(rules, payments) {
       const { discountFromPieces: from, discountPercent: percent } = await rules.read();
       const pieces = data.items.reduce((sum, item) => sum + item.quantity, 0);
       const discount = pieces < from ? 0 : Math.floor(((data.subtotal - data.promoDiscount) * percent) / 100);
-      return discount ? { discount, reason: `${percent} % off from ${from} pieces` } : { discount: 0 };
+      return discount ? { discount, reason: `${percent}% off from ${from} pieces` } : { discount: 0 };
     });
 }

@@ -16,7 +16,7 @@ from .database import now_text, time_text
 from .hooks import rules_of
 from .sight import show
 from .stores import Store
-from .wording import explain
+from .wording import explain, shopper_texts
 
 SESSION = 900  # seconds
 MOST = 10  # rows of each list
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 @blueprint.get("/block/recent-orders")
 def recent_orders() -> str:
-    return render_template("recent_orders.html")
+    return render_template("recent_orders.html", **_language())
 
 
 @blueprint.get("/block/recent-orders.json")
@@ -57,7 +57,7 @@ def recent_orders_json() -> ResponseReturnValue:
 
 @blueprint.get("/widget/ring-us")
 def ring_us() -> str:
-    return render_template("ring_us.html")
+    return render_template("ring_us.html", **_language())
 
 
 @blueprint.post("/widget/rings")
@@ -160,6 +160,13 @@ def _store_of(session: str) -> Store | None:
 
 def _signer() -> URLSafeTimedSerializer:
     return URLSafeTimedSerializer(str(current_app.secret_key), salt="admin page")
+
+
+def _language() -> dict[str, Any]:
+    """The store's, by which the page says everything but what the merchant wrote. English stays where it isn't spoken."""
+    locale = request.args.get("locale", "")
+    texts = shopper_texts(locale)
+    return {"language": locale.partition("-")[0].lower() if texts else "en", "texts": texts}
 
 
 def _asked() -> dict[str, Any]:

@@ -60,7 +60,7 @@ def discount(call: HookCall[OrderCalculateDiscountsData]) -> OrderCalculateDisco
         return {"discount": 0}
     return {
         "discount": off,
-        "reason": f"{rules.discount_percent:g} % off from {rules.discount_from_pieces} pieces",
+        "reason": f"{rules.discount_percent:g}% off from {rules.discount_from_pieces} pieces",
     }
 
 

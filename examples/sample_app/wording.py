@@ -21,6 +21,38 @@ _OAUTH_HINTS = {
     "invalid_client": "The Client Secret may have been regenerated: give this app the current one.",
 }
 
+# What shoppers read, in the languages of stores besides English. A text of the manifest's defaults is here as well: another one is the
+# merchant's own, and stays as it is.
+_SHOPPERS = {
+    "de": {
+        "Ring us": "Klingeln",
+        "We heard the bell. We look at it between two customers.": "Wir haben die Klingel gehört und kümmern uns, sobald wir können.",
+        "We heard the bell.": "Wir haben die Klingel gehört.",
+        "The bell is out of order.": "Die Klingel ist außer Betrieb.",
+        " Or call ": " Oder rufen Sie an: ",
+        "Just ordered": "Gerade bestellt",
+        "No orders yet. The first one rings the bell.": "Noch keine Bestellungen. Die erste läutet die Glocke.",
+        "See more": "Mehr ansehen",
+        " and {number} more": " und {number} weitere",
+    },
+    "fr": {
+        "Ring us": "Sonner",
+        "We heard the bell. We look at it between two customers.": "Nous avons entendu la sonnette et venons dès que possible.",
+        "We heard the bell.": "Nous avons entendu la sonnette.",
+        "The bell is out of order.": "La sonnette est hors service.",
+        " Or call ": " Ou appelez le ",
+        "Just ordered": "Commandé à l’instant",
+        "No orders yet. The first one rings the bell.": "Pas encore de commande. La première fera sonner la cloche.",
+        "See more": "Voir plus",
+        " and {number} more": " et {number} de plus",
+    },
+}
+
+
+def shopper_texts(locale: str) -> dict[str, str]:
+    """English texts with those of a store's language; empty for one that the app doesn't speak."""
+    return _SHOPPERS.get(locale.partition("-")[0].lower(), {})
+
 
 def explain(error: PlatformError) -> str:
     """Say what went wrong and what to do: the platform's own message, and a hint where there is one."""

@@ -16,6 +16,11 @@ export interface Theme {
 export interface Block {
   /** Ask for a height in CSS pixels; the store gives at most `MAX_HEIGHT`. */
   resize(height: number): void;
+  /**
+   * Put texts into the shopper's cart, merged with what your app has there; null removes a key. At most 20 keys of 1 to 40 characters of
+   * `a-z 0-9 _`, and texts of at most 500 characters. At most two calls a second count.
+   */
+  setAttributes(attributes: Record<string, string | null>): void;
   stop(): void;
 }
 
@@ -42,6 +47,8 @@ export function connectBlock(options: {
   onSettings: (settings: Settings, blockId: string, theme: Theme) => void;
   /** For your server, which reads from it which store this is. Valid for a minute; not called where the store could make none. */
   onSession?: (sessionToken: string) => void;
+  /** All that your app has in the cart, each time that some were kept. */
+  onAttributes?: (attributes: Record<string, string>) => void;
 }): Block;
 
 /** Give this page the look of the store around it. */

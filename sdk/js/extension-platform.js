@@ -9,6 +9,8 @@ const READY = "SERVICE_BLOCK_READY";
 const INIT = "SERVICE_BLOCK_INIT";
 const UPDATE = "SERVICE_BLOCK_UPDATE";
 const RESIZE = "SERVICE_BLOCK_RESIZE";
+const ATTRIBUTES = "SERVICE_CART_ATTRIBUTES";
+const SAVED = "SERVICE_CART_ATTRIBUTES_SAVED";
 const ADMIN_INIT = "service:init";
 
 /** The most that the store gives a block, in CSS pixels. */
@@ -19,14 +21,17 @@ export const MAX_HEIGHT = 400;
  *
  * `onSettings(settings, blockId, theme)` is called at first, and again while the merchant edits: show what is not saved
  * yet, too. `theme` is the look of the store, and `wear(theme)` puts it on. `onSession(sessionToken)` is called once, if
- * the store could make a token: your server reads from it which store this is. Returns `{resize(height), stop()}`:
- * `resize` asks for a height in pixels, of which the store gives at most 400.
+ * the store could make a token: your server reads from it which store this is. `onAttributes(attributes)` is called with all that your app
+ * has in the cart, each time that some were kept. Returns `{resize(height), setAttributes(attributes), stop()}`: `resize` asks for a height
+ * in pixels, of which the store gives at most 400. `setAttributes` puts texts into the cart, which your hooks and the order get; null removes
+ * a key. The page editor has no cart and doesn't answer.
  */
-export function connectBlock({ platformOrigin, storesOrigin, onSettings, onSession }) {
+export function connectBlock({ platformOrigin, storesOrigin, onSettings, onSession, onAttributes }) {
   if (!storesOrigin)
     console.warn("connectBlock without storesOrigin: only the page editor's settings arrive, no store's.");
   const stores = [storesOrigin ?? []].flat().flatMap((each) => each.split(" "));
   const stop = listen([platformOrigin, ...stores], (message) => {
+    if (message.type === SAVED) onAttributes?.(message.attributes);
     if (message.type !== INIT && message.type !== UPDATE) return;
     onSettings(message.settings, message.blockId, message.theme);
     if (message.sessionToken) onSession?.(message.sessionToken);
@@ -35,6 +40,9 @@ export function connectBlock({ platformOrigin, storesOrigin, onSettings, onSessi
   return {
     resize(height) {
       if (Number.isFinite(height)) send({ type: RESIZE, height });
+    },
+    setAttributes(attributes) {
+      send({ type: ATTRIBUTES, attributes });
     },
     stop,
   };

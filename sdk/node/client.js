@@ -3,10 +3,18 @@
 import { Transport } from "./transport.js";
 
 export class AppClient {
+  #options;
   #transport;
 
-  constructor({ baseUrl, accessToken, timeout = 10_000, waitOnRateLimit = false, retries = 2 }) {
-    this.#transport = new Transport({ baseUrl, token: accessToken, timeout, waitOnRateLimit, retries });
+  constructor(options) {
+    const { accessToken: token, timeout = 10_000, waitOnRateLimit = false, retries = 2, ...rest } = options;
+    this.#options = options;
+    this.#transport = new Transport({ ...rest, token, timeout, waitOnRateLimit, retries });
+  }
+
+  /** A client whose calls are in the thread of an event or a hook call: `client.following(event.traceparent).order(id)`. */
+  following(traceparent) {
+    return new AppClient({ ...this.#options, traceparent });
   }
 
   installation() {
@@ -48,6 +56,11 @@ export class AppClient {
   }
   settlePayment(id, status, { reference } = {}) {
     return this.#patch(path`/app-api/orders/${id}/payment`, { status, reference });
+  }
+
+  /** Texts by keys, which are merged; null removes one. */
+  changeAttributes(id, attributes) {
+    return this.#patch(path`/app-api/orders/${id}/attributes`, { attributes });
   }
 
   reviews(query) {

@@ -27,6 +27,22 @@ export function lowerCased(headers) {
   return Object.fromEntries(given.map(([name, value]) => [String(name).toLowerCase(), [value].flat().join(", ")]));
 }
 
+/**
+ * The IDs for the app's own log and calls. A traceparent that is malformed is null: it isn't under the signature, and goes into
+ * requests of the app (https://www.w3.org/TR/trace-context/#traceparent-header, of any version).
+ */
+export function tracing(headers) {
+  const { "x-request-id": requestId = null, traceparent = "" } = headers;
+  const isValid = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-[!-~]{0,200})?$/.test(traceparent);
+  return { requestId, traceparent: isValid ? traceparent : null };
+}
+
+/** The person that a hook call or a token names; null for anything else than an object with a key. */
+export function readShopper(given) {
+  if (!isObject(given) || typeof given.key !== "string") return null;
+  return { key: given.key, proven: given.proven === true };
+}
+
 /** The bytes that were signed; null for what a parser made of them. A text stands for its UTF-8. */
 export function rawBytes(body) {
   if (typeof body === "string" || isAnyArrayBuffer(body)) return Buffer.from(body);

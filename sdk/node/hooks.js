@@ -1,6 +1,6 @@
 // From the HTTP request of a hook call to its handler. The platform waits for the answer and uses it at once.
 
-import { isObject, readEnvelope } from "./envelope.js";
+import { isObject, readEnvelope, readShopper, tracing } from "./envelope.js";
 import { refuse, Router } from "./router.js";
 import { InvalidSignature } from "./signatures.js";
 
@@ -12,7 +12,7 @@ export class HookRouter extends Router {
     if (refused) return refuse(401, refused);
     let call;
     try {
-      call = read(body);
+      call = { ...read(body), ...tracing(values) };
     } catch (error) {
       return refuse(400, error.message);
     }
@@ -29,7 +29,9 @@ export class HookRouter extends Router {
 }
 
 function read(body) {
-  return readEnvelope(body, "hookPoint", "businessId");
+  const call = readEnvelope(body, "hookPoint", "businessId");
+  const { attributes, shopper } = JSON.parse(new TextDecoder().decode(body));
+  return { ...call, attributes: isObject(attributes) ? attributes : {}, shopper: readShopper(shopper) };
 }
 
 // The body names the business before anything is verified: that only chooses the key to verify with.

@@ -46,6 +46,8 @@ export interface WebhookEvent<Data = Record<string, unknown>> {
   cursor: string | null;
   /** Of the request that caused the event. Include it when you contact support. */
   requestId: string | null;
+  /** For your own calls that follow: `client.following(event.traceparent)`. */
+  traceparent: string | null;
 }
 /** What to answer the platform. The rest is for your own log. */
 export interface Result {
@@ -96,6 +98,23 @@ export interface HookCall<Data = Record<string, unknown>> {
   timestamp: Date;
   /** Money in it is in minor units. */
   data: Data;
+  /** Of the request that asks. */
+  requestId: string | null;
+  /** For your own calls that follow, as in an event. */
+  traceparent: string | null;
+  /** What your app has put into the cart or the order. */
+  attributes: Record<string, string>;
+  /** Who orders; null for somebody unknown, where your installation may not read orders, and for `checkout.payment_methods`. */
+  shopper: Shopper | null;
+}
+/** A person, by the key that your installation alone knows them by; orders have it as `customer.key`. */
+export interface Shopper {
+  key: string;
+  /**
+   * Whether this browser has shown that e-mails to this person reach it. If not, let the person earn, but never show or spend what they
+   * have: anybody can type anybody's address.
+   */
+  proven: boolean;
 }
 /** One handler per hook point, behind the signature check. A shopper waits for the answer. */
 export class HookRouter {
@@ -146,6 +165,8 @@ export interface StorefrontSession {
   installationId: string;
   /** Unix seconds. */
   expiresAt: number;
+  /** Who looks, where this browser has proven it and your installation may read orders; else null. */
+  shopper: Shopper | null;
 }
 /** How tokens may be signed. Give both while you change from one to the other. */
 type Signers =
@@ -248,6 +269,8 @@ export class AppClient {
     /** How often a call whose connection is lost is retried; 2. It is carried out once. */
     retries?: number | undefined;
   });
+  /** A client whose calls are in the thread of an event or a hook call. With null it is this client's equal. */
+  following(traceparent: string | null): AppClient;
   installation(): Promise<types.Installation>;
   business(): Promise<types.Business>;
   products(query?: ProductFilters & Paging): Promise<Page<types.Product>>;
@@ -259,6 +282,7 @@ export class AppClient {
   setOrderStatus(id: string, status: types.OrderStatus): Promise<types.Order>;
   paymentMethods(): Promise<types.PaymentMethod[]>;
   settlePayment(id: string, status: "COMPLETED" | "FAILED", options?: { reference?: string | undefined }): Promise<types.Order>;
+  changeAttributes(id: string, attributes: Record<string, string | null>): Promise<types.Order>;
   reviews(query?: { productId?: string | undefined } & Paging): Promise<Page<types.Review>>;
   reviewStats(): Promise<types.ReviewStats>;
   dashboard(query?: { days?: number | undefined }): Promise<types.Dashboard>;

@@ -3,7 +3,7 @@
 
 import { createHmac, timingSafeEqual, verify } from "node:crypto";
 
-import { isObject } from "./envelope.js";
+import { isObject, readShopper } from "./envelope.js";
 import { keysOf } from "./platform-keys.js";
 
 const LEEWAY = 5; // seconds that the two clocks may differ
@@ -28,7 +28,7 @@ export async function readSessionToken(token, { clientId, ...options }) {
 export async function readStorefrontToken(token, { clientId, ...options }) {
   const claims = await verified(token, clientId + STOREFRONT, options);
   const { businessId, installationId } = texts(claims, "businessId", "installationId");
-  return { businessId, installationId, expiresAt: claims.exp };
+  return { businessId, installationId, expiresAt: claims.exp, shopper: readShopper(claims.shopper) };
 }
 
 /** The claims of a token with a good signature, for this audience, that hasn't expired. */

@@ -25,6 +25,8 @@ export interface StoreEvent {
     deliveries: { id: string; status: string }[];
     /** Why it wasn't sent. */
     reason: string | null;
+    /** The event's data; null if your app may not see it. */
+    data: Record<string, any> | null;
 }
 export type StoreAttempt = types.Attempt & {
     /** When it was due, by the store's clock. */
@@ -57,16 +59,32 @@ export class TestStore {
     readonly url: string;
     readonly expiresAt: Date;
     /** What your app would have got by OAuth: hand it to the app before anything happens. */
-    readonly installation: Installation;
+    readonly installation: Installation; // another after install()
     /** The app API, with the installation's token. */
     readonly client: AppClient;
     /** Of the app-defined webhook. */
     webhookId(): Promise<string>;
-    /** Place an order as a shopper does. Resolves to its event. */
-    placeOrder(): Promise<StoreEvent>;
-    /** Cause an event, or those of a scenario, by a real change. */
+    /** Place an order as a shopper does. Resolves to its event: `placed.data?.orderId` is the order. */
+    placeOrder(order?: {
+        /** Who orders, by one of the two or both. */
+        email?: string | undefined;
+        phone?: string | undefined;
+        name?: string | undefined;
+        /** The ID of what is ordered. */
+        product?: string | undefined;
+        quantity?: number | undefined;
+    }): Promise<StoreEvent>;
+    /** Erase a customer of the store, whose open orders are delivered first. Without one, somebody else orders and is erased. */
+    erase(customer?: { email: string } | { phone: string }): Promise<StoreEvent>;
+    /**
+     * Cause an event, or those of a scenario, by a real change. `settings` are those that `installation.updated` saves, as the
+     * merchant does. Rejects with an ApiError where they don't fit your settingsSchema.
+     */
     change(
-        wanted: string | { event: string } | { scenario: string },
+        wanted:
+            | string
+            | { event: string; settings?: Record<string, unknown> }
+            | { scenario: string },
     ): Promise<StoreEvent[]>;
     /** Let the store's clock go on. What falls due by then is sent now, in its order. */
     advance(
@@ -83,6 +101,8 @@ export class TestStore {
         uninstalledAt: string;
         dataErasureAt: string;
     }>;
+    /** Install the app again, which cancels an erasure that waits. `client` has the new token. */
+    install(): Promise<Installation>;
     /**
      * Wait until your app has accepted a delivery of this event; the next call waits for the next one. With `attempts`, wait for a
      * delivery that had so many. Rejects once there was no attempt for `timeout` seconds (10).

@@ -56,10 +56,13 @@ export class TestStore {
     this.businessId = record.businessId;
     this.url = record.storeUrl;
     this.expiresAt = new Date(record.expiresAt);
-    const { accessToken, installationId, webhookSecret, businessId } = record;
-    const scope = app.scopes.join(" ");
-    this.installation = { accessToken, installationId, webhookSecret, businessId, isTestInstall: true, scope };
-    this.client = new AppClient({ baseUrl: api.baseUrl, accessToken });
+    this.#keep(record);
+  }
+
+  #keep({ accessToken, installationId, webhookSecret, businessId }) {
+    const { scopes } = this.#app;
+    this.installation = { accessToken, installationId, webhookSecret, businessId, isTestInstall: true, scopes };
+    this.client = new AppClient({ baseUrl: this.#api.baseUrl, accessToken });
   }
 
   listen() {
@@ -84,12 +87,33 @@ export class TestStore {
     return this.#webhookId;
   }
 
-  /** Place an order as a shopper does. Resolves to its event. */
-  async placeOrder() {
-    return (await this.change("order.created")).find((each) => each.event === "order.created");
+  /**
+   * Place an order as a shopper does. Resolves to its event: `placed.data.orderId` is the order. `email` or `phone` says who orders,
+   * `product` is the ID of what is ordered.
+   */
+  async placeOrder({ email, phone, name, product, quantity } = {}) {
+    const order = {
+      event: "order.created",
+      customer: customerOf({ email, phone, name }),
+      productId: product,
+      quantity,
+    };
+    return (await this.change(order)).find((each) => each.event === order.event);
   }
 
-  /** Cause an event, or those of `{ scenario }`, by a real change. Resolves to the events with `eventId` and `deliveries`. */
+  /**
+   * Erase a customer of the store, as a merchant does, by `{ email }` or `{ phone }`. Their open orders are delivered first. Without one,
+   * somebody else orders and is erased. Resolves to `customer.data_erasure`.
+   */
+  async erase(customer = {}) {
+    const erasure = { event: "customer.data_erasure", customer: customerOf(customer) };
+    return (await this.change(erasure)).find((each) => each.event === erasure.event);
+  }
+
+  /**
+   * Cause an event, or those of `{ scenario }`, by a real change. `{ event: "installation.updated", settings }` saves these settings.
+   * Resolves to the events with `eventId`, `data` and `deliveries`.
+   */
   async change(wanted) {
     const body = typeof wanted === "string" ? { event: wanted } : wanted;
     const { steps } = await this.#patiently(() => this.#api.record("POST", `${this.#path}/changes`, { body }));
@@ -118,6 +142,13 @@ export class TestStore {
     return this.#api.record("POST", `${this.#path}/uninstall`);
   }
 
+  /** Install the app again, which cancels an erasure that waits. Resolves to the new `installation`; `client` has its token. */
+  async install() {
+    this.#keep(await this.#api.record("POST", `${this.#path}/install`));
+    this.#webhookId = null;
+    return this.installation;
+  }
+
   /**
    * Wait until your app has accepted a delivery of this event, and resolve to it with its attempts. The next call waits for the next
    * one. With `attempts`, wait for a delivery that had so many, successful or not. Rejects once there was no attempt for `timeout`
@@ -136,7 +167,7 @@ export class TestStore {
     assert.ok(
       found,
       `Expected a delivery of ${event} ${wanted}. Nothing more arrived for ${timeout} s. ` +
-        `Your app's responses so far:\n${this.#listener.came(this.#known)}`,
+        `Your app's responses, without those that an earlier wait returned:\n${this.#listener.came(this.#known)}`,
     );
     if (!attempts) this.#known.add(found);
     return (await this.deliveries()).find((each) => each.id === found);
@@ -166,6 +197,10 @@ export class TestStore {
   async #get(url) {
     return (await this.#api.record("GET", url, { query: { limit: 100 } })).data;
   }
+}
+
+function customerOf(given) {
+  return Object.values(given).some(Boolean) ? given : undefined;
 }
 
 /** The seconds between the attempts of a delivery, by the store's clock. */

@@ -23,11 +23,12 @@ const FIRST_PAUSE = 250; // milliseconds before a call is retried; twice as long
 export class Transport {
   #token;
 
-  constructor({ baseUrl, token, timeout, waitOnRateLimit, retries = 2 }) {
+  constructor({ baseUrl, token, timeout, waitOnRateLimit, retries = 2, traceparent }) {
     this.baseUrl = baseUrl.replace(/\/+$/, "");
     this.timeout = timeout;
     this.waitOnRateLimit = waitOnRateLimit;
     this.retries = retries;
+    this.traceparent = traceparent;
     this.#token = cleanSecret(token, "The access token");
   }
 
@@ -74,6 +75,7 @@ export class Transport {
         headers: {
           Accept: "application/json",
           Authorization: `Bearer ${this.#token}`,
+          ...(this.traceparent && { traceparent: this.traceparent }),
           ...(body && { "Content-Type": "application/json" }),
           ...headers,
         },

@@ -8,9 +8,11 @@
 export type EventName =
   | "business.data_erasure"
   | "customer.data_erasure"
+  | "installation.updated"
   | "order.cancelled"
   | "order.created"
   | "order.delivered"
+  | "order.refunded"
   | "order.status_changed"
   | "payment.completed"
   | "payment.expired"
@@ -45,6 +47,7 @@ export type SentEvent =
   | "order.status_changed"
   | "order.delivered"
   | "order.cancelled"
+  | "order.refunded"
   | "payment.completed"
   | "payment.expired"
   | "product.created"
@@ -55,6 +58,7 @@ export type SentEvent =
   | "product.back_in_stock"
   | "review.created"
   | "review.deleted"
+  | "installation.updated"
   | "business.data_erasure"
   | "customer.data_erasure";
 
@@ -142,6 +146,7 @@ export interface Customer {
   name: string | null;
   email: string | null;
   phone: string | null;
+  key: string | null;
 }
 
 export interface Order {
@@ -153,6 +158,7 @@ export interface Order {
   discount: number;
   deliveryFee: number;
   amount: number;
+  refunded: number;
   currency: string;
   deliveryMethod: "DELIVERY" | "PICKUP";
   address: string | null;
@@ -164,6 +170,7 @@ export interface Order {
   validation: "VALID" | "NOT_VALIDATED";
   createdAt: string;
   updatedAt: string;
+  attributes: Record<string, string>;
   externalId?: string;
   otherCharges?: number;
 }
@@ -194,6 +201,7 @@ export interface OrderBody {
   paymentMethod: string;
   promoDiscount?: number | null;
   note?: string | null;
+  attributes?: Record<string, string | null>;
 }
 
 export interface StatusBody {
@@ -203,6 +211,10 @@ export interface StatusBody {
 export interface PaymentBody {
   status: "COMPLETED" | "FAILED";
   reference?: string | null;
+}
+
+export interface AttributesBody {
+  attributes: Record<string, string | null>;
 }
 
 export interface PaymentMethod {
@@ -480,6 +492,21 @@ export interface CustomerDataErasure {
   requestedAt: string;
 }
 
+export interface InstallationUpdatedSwitches {
+  hooks: Record<string, boolean>;
+  embeds: Record<string, boolean>;
+}
+
+export interface InstallationUpdated {
+  installationId: string;
+  changed: Array<"settings" | "scopes" | "switches" | "paused">;
+  settings: Record<string, unknown>;
+  scopes: Scope[];
+  switches: InstallationUpdatedSwitches;
+  maxDiscountPercent: number;
+  paused: boolean;
+}
+
 export interface OrderCancelled {
   orderId: string;
   orderNumber: string;
@@ -509,6 +536,17 @@ export interface OrderDelivered {
   status: OrderStatus;
   changedAt: string;
   changedFields: string[];
+  externalId?: string;
+}
+
+export interface OrderRefunded {
+  orderId: string;
+  orderNumber: string;
+  amount: number;
+  refunded: number;
+  currency: string;
+  reason: string | null;
+  refundedAt: string;
   externalId?: string;
 }
 
@@ -711,9 +749,11 @@ export interface OrderCalculateDiscountsAnswer {
 export interface Events {
   "business.data_erasure": BusinessDataErasure;
   "customer.data_erasure": CustomerDataErasure;
+  "installation.updated": InstallationUpdated;
   "order.cancelled": OrderCancelled;
   "order.created": OrderCreated;
   "order.delivered": OrderDelivered;
+  "order.refunded": OrderRefunded;
   "order.status_changed": OrderStatusChanged;
   "payment.completed": PaymentCompleted;
   "payment.expired": PaymentExpired;

@@ -1,6 +1,6 @@
 // From the HTTP request of a delivery to the handler of its event.
 
-import { readEnvelope } from "./envelope.js";
+import { readEnvelope, tracing } from "./envelope.js";
 import { refuse, Router } from "./router.js";
 import { MemorySeen } from "./seen.js";
 import { InvalidSignature } from "./signatures.js";
@@ -32,7 +32,7 @@ export class WebhookRouter extends Router {
       deliveryId: values["x-service-event-id"] ?? null,
       id: values["x-webhook-event-uid"] ?? null,
       cursor: values["x-feed-cursor"] ?? null,
-      requestId: values["x-request-id"] ?? null,
+      ...tracing(values),
     });
   }
 

@@ -4,7 +4,24 @@
 // the shopper closed it, and nothing at all where there are no words.
 (() => {
   const script = document.currentScript;
+  const LANGUAGES = {
+    de: {
+      Announcement: "Ankündigung",
+      "Close the announcement": "Ankündigung schließen",
+      "Buy three, get 10% off. Free delivery over 30.": "Ab drei Stück 10 % günstiger. Ab 30 liefern wir kostenlos.",
+    },
+    fr: {
+      Announcement: "Annonce",
+      "Close the announcement": "Fermer l’annonce",
+      "Buy three, get 10% off. Free delivery over 30.": "−10 % dès trois articles. Livraison offerte dès 30.",
+    },
+  };
   const CLOSED = "order-bell-announcement";
+
+  // In the language of the page; what the merchant wrote stays as it is.
+  function t(text) {
+    return LANGUAGES[document.documentElement.lang.split("-")[0]]?.[text] ?? text;
+  }
 
   function settings() {
     try {
@@ -65,11 +82,13 @@
       padding: "8px 12px 8px 16px",
       background: ground,
       color: ink(ground),
-      font: "500 0.9375rem/1.4 system-ui, sans-serif",
+      fontSize: "0.9375rem", // in the page's own type
+      fontWeight: "500",
+      lineHeight: "1.4",
       overflowWrap: "anywhere",
     });
     bar.id = CLOSED;
-    bar.setAttribute("aria-label", "Announcement");
+    bar.setAttribute("aria-label", t("Announcement"));
     const button = element(
       "button",
       {
@@ -88,9 +107,9 @@
       "×",
     );
     button.type = "button";
-    button.setAttribute("aria-label", "Close the announcement");
+    button.setAttribute("aria-label", t("Close the announcement"));
     button.addEventListener("click", () => close(bar, text));
-    bar.append(words(text, link), button);
+    bar.append(words(t(text), link), button);
     const header = document.querySelector("body > header");
     if (header)
       header.before(bar); // behind the link that skips to the content

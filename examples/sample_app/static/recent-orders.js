@@ -5,6 +5,8 @@ import { connectBlock, followHeight, wear } from "./extension-platform.js";
 const RENEWED = 20_000; // milliseconds
 const businessId = new URLSearchParams(location.search).get("businessId") ?? "";
 const locale = new URLSearchParams(location.search).get("locale") || undefined;
+const texts = JSON.parse(document.documentElement.dataset.texts); // of the store's language, by the English ones
+const t = (text) => texts[text] ?? text;
 const at = (id) => document.getElementById(id);
 
 let settings = null;
@@ -12,7 +14,7 @@ let orders = [];
 
 function draw() {
   if (!settings) return;
-  at("title").textContent = settings.title || "Just ordered";
+  at("title").textContent = t(settings.title || "Just ordered");
   if (settings.color) document.documentElement.style.setProperty("--accent", settings.color);
   const since = Date.parse(settings.since) || 0;
   const shown = orders.filter((each) => Date.parse(each.orderedAt) >= since).slice(0, settings.entries ?? 4);
@@ -27,14 +29,14 @@ function drawLink() {
   at("more").hidden = !isWeb;
   if (!isWeb) return;
   at("link").href = settings.link;
-  at("link").textContent = settings.linkText || "See more";
+  at("link").textContent = t(settings.linkText || "See more");
 }
 
 function row({ goods, orderedAt }) {
   const item = document.createElement("li");
   const what = document.createElement("span");
   const [first, ...others] = goods;
-  const more = others.length ? ` and ${others.length} more` : "";
+  const more = others.length ? t(" and {number} more").replace("{number}", others.length) : "";
   what.textContent = `${first.name}${first.quantity > 1 ? ` × ${first.quantity}` : ""}${more}`;
   const when = document.createElement("time");
   when.dateTime = orderedAt;

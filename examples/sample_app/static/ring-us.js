@@ -5,13 +5,16 @@ import { connectBlock, followHeight, wear } from "./extension-platform.js";
 const businessId = new URLSearchParams(location.search).get("businessId") ?? "";
 const at = (id) => document.getElementById(id);
 
+const texts = JSON.parse(document.documentElement.dataset.texts); // of the store's language, by the English ones
+const t = (text) => texts[text] ?? text;
+
 const SHOWN = 15_000; // milliseconds
 
 let settings = {};
 let silence = 0;
 
 function draw() {
-  at("label").textContent = settings.label || "Ring us";
+  at("label").textContent = t(settings.label || "Ring us");
   if (settings.color) at("ring").style.setProperty("--accent", settings.color);
   at("widget").hidden = false;
 }
@@ -20,9 +23,9 @@ async function ring() {
   at("ring").disabled = true;
   try {
     const answer = await fetch("/widget/rings", { method: "POST", body: JSON.stringify({ businessId }) });
-    say(answer.ok ? settings.answer || "We heard the bell." : "The bell is out of order.", answer.ok);
+    say(t(answer.ok ? settings.answer || "We heard the bell." : "The bell is out of order."), answer.ok);
   } catch {
-    say("The bell is out of order.", false);
+    say(t("The bell is out of order."), false);
   }
   setTimeout(() => {
     at("ring").disabled = false;
@@ -35,7 +38,7 @@ function say(text, isHeard) {
     const call = document.createElement("a");
     call.href = `tel:${settings.phone.replace(/[^0-9+]/g, "")}`;
     call.textContent = settings.phone;
-    parts.push(document.createTextNode(" Or call "), call, document.createTextNode("."));
+    parts.push(document.createTextNode(t(" Or call ")), call, document.createTextNode("."));
   }
   at("answer").replaceChildren(...parts);
   clearTimeout(silence);

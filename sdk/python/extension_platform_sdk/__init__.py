@@ -13,7 +13,7 @@
 """
 
 from .client import AppClient, Page, Reconciled
-from .envelope import HookCall, WebhookEvent
+from .envelope import HookCall, Shopper, WebhookEvent
 from .errors import ApiError, OAuthError, PlatformError, RateLimited, StateMismatch, Unreachable
 from .events import Response, WebhookRouter
 from .hooks import HookResponse, HookRouter
@@ -60,6 +60,7 @@ __all__ = [
     "Response",
     "SeenStore",
     "Session",
+    "Shopper",
     "StateMismatch",
     "StorefrontSession",
     "Unreachable",

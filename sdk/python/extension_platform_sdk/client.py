@@ -8,6 +8,7 @@ Records are the platform's JSON objects as dicts, with their names unchanged (``
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import EllipsisType
@@ -111,6 +112,15 @@ class AppClient:
     def close(self) -> None:
         """Close the connections. The client can't be used afterwards."""
         self._transport.close()
+
+    def following(self, traceparent: str | None) -> AppClient:
+        """A client over the same connections, whose calls are in the thread of an event or a hook call.
+
+        ``client.following(event.traceparent).order(order_id)``. With None it is this client's equal.
+        """
+        found = copy(self)
+        found._transport = self._transport.following(traceparent)  # noqa: SLF001 - our own
+        return found
 
     # The installation and its business
 
@@ -218,6 +228,18 @@ class AppClient:
         body = {"status": status, "reference": reference}
         return self._transport.record(
             types.Order, "PATCH", f"/app-api/orders/{_part(order_id)}/payment", _given(body)
+        )
+
+    def change_attributes(self, order_id: str, attributes: Mapping[str, str | None]) -> types.Order:
+        """Merge texts into what your app keeps with an order, and return the order. ``None`` removes a key.
+
+        At most 20 keys of 1 to 40 characters of ``a-z 0-9 _``, and texts of at most 500 characters. No other app sees them.
+        """
+        return self._transport.record(
+            types.Order,
+            "PATCH",
+            f"/app-api/orders/{_part(order_id)}/attributes",
+            {"attributes": dict(attributes)},
         )
 
     # Reviews: scope read_reviews

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -17,13 +18,24 @@ else:
     Data = TypeVar("Data")
 
 
+TRACEPARENT_HEADER = "traceparent"
+# https://www.w3.org/TR/trace-context/#traceparent-header, of any version
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-[!-~]{0,200})?")
+
+
+def read_traceparent(value: str | None) -> str | None:
+    """The header's value; None for a missing or malformed one. It isn't under the signature, and goes into requests of the app."""
+    return value if value and _TRACEPARENT.fullmatch(value) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """``names`` holds the texts that were asked for, in their order."""
+    """``names`` holds the texts that were asked for, in their order, and ``rest`` the whole object."""
 
     names: tuple[str, ...]
     timestamp: datetime
     data: dict[str, Any]
+    rest: dict[str, Any]
 
 
 def read_envelope(body: bytes, *names: str) -> Envelope:
@@ -46,7 +58,7 @@ def read_envelope(body: bytes, *names: str) -> Envelope:
         timestamp = datetime.fromisoformat(envelope["timestamp"])
     except ValueError:
         raise ValueError("timestamp is not an ISO 8601 time") from None
-    return Envelope(tuple(envelope[name] for name in names), timestamp, envelope["data"])
+    return Envelope(tuple(envelope[name] for name in names), timestamp, envelope["data"], envelope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +69,8 @@ class WebhookEvent(Generic[Data]):
     ``timestamp`` is when the event happened; each attempt's own time stays in ``X-Webhook-Timestamp``.
     ``delivery_id`` is the same over all retries of one delivery. ``id`` is the event's, the same in all its deliveries and
     in the feed: do the work once for each. ``cursor`` is a place in the feed before the event: reading on from it misses
-    nothing. ``request_id`` is that of the request which caused the event. Each is ``None`` where its header is missing.
+    nothing. ``request_id`` is that of the request which caused the event, and ``traceparent`` is for your own calls that follow:
+    ``client.following(event.traceparent)``. Each is ``None`` where its header is missing.
     """
 
     event: str
@@ -69,6 +82,7 @@ class WebhookEvent(Generic[Data]):
     id: str | None = None
     cursor: str | None = None
     request_id: str | None = None
+    traceparent: str | None = None
 
     @classmethod
     def from_body(cls, body: bytes, delivery_id: str | None = None) -> WebhookEvent[Any]:
@@ -82,23 +96,57 @@ class WebhookEvent(Generic[Data]):
 
 
 @dataclass(frozen=True, slots=True)
+class Shopper:
+    """A person, by the ``key`` that your installation alone knows them by; orders have it as ``customer["key"]``.
+
+    ``proven`` says that this browser has shown that e-mails to this person reach it. If not, let the person earn, but never show
+    or spend what they have: anybody can type anybody's address.
+    """
+
+    key: str
+    proven: bool
+
+
+@dataclass(frozen=True, slots=True)
 class HookCall(Generic[Data]):
     """A verified call: what is asked (``data``), where, and when the platform asked.
 
     ``data`` depends on the ``hook_point``; ``types`` has one for each, and one for the answer. Money is in minor units.
+    ``request_id`` is that of the request which asks, and ``traceparent`` is for your own calls that follow, as in an event.
+    ``attributes`` are what your app has put into the cart or the order. ``shopper`` is who orders: ``None`` for somebody unknown, where
+    your installation may not read orders, and for ``checkout.payment_methods``.
     """
 
     hook_point: str
     business_id: str
     timestamp: datetime
     data: Data
+    request_id: str | None = None
+    traceparent: str | None = None
+    attributes: dict[str, str] = field(default_factory=dict)
+    shopper: Shopper | None = None
 
     @classmethod
     def from_body(cls, body: bytes) -> HookCall[Any]:
-        """Read the JSON object ``{hookPoint, businessId, timestamp, data}``; further keys are ignored.
+        """Read the JSON object ``{hookPoint, businessId, timestamp, data, attributes, shopper}``; further keys are ignored.
 
         Raises ``ValueError`` that says what is wrong with it.
         """
         envelope = read_envelope(body, "hookPoint", "businessId")
         hook_point, business_id = envelope.names
-        return HookCall(hook_point, business_id, envelope.timestamp, envelope.data)
+        attributes, shopper = envelope.rest.get("attributes") or {}, envelope.rest.get("shopper")
+        return HookCall(
+            hook_point,
+            business_id,
+            envelope.timestamp,
+            envelope.data,
+            attributes=attributes if isinstance(attributes, dict) else {},
+            shopper=read_shopper(shopper),
+        )
+
+
+def read_shopper(given: Any) -> Shopper | None:
+    """The person that a hook call or a token names; ``None`` for anything else than an object with a key."""
+    if not isinstance(given, dict) or not isinstance(given.get("key"), str):
+        return None
+    return Shopper(given["key"], given.get("proven") is True)

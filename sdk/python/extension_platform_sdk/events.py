@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .envelope import WebhookEvent
+from .envelope import TRACEPARENT_HEADER, WebhookEvent, read_traceparent
 from .seen import MemorySeen, SeenStore
 from .signatures import SIGNATURE_HEADER, TIMESTAMP_HEADER, TOLERANCE, InvalidSignature, verify
 
@@ -127,6 +127,7 @@ class WebhookRouter:
                 id=values.get(EVENT_ID_HEADER.lower()),
                 cursor=values.get(CURSOR_HEADER.lower()),
                 request_id=values.get(REQUEST_ID_HEADER.lower()),
+                traceparent=read_traceparent(values.get(TRACEPARENT_HEADER)),
             )
         except ValueError as error:
             return _refuse(400, str(error))

@@ -16,11 +16,11 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from .envelope import HookCall
-from .events import Headers
+from .envelope import TRACEPARENT_HEADER, HookCall, read_traceparent
+from .events import REQUEST_ID_HEADER, Headers
 from .signatures import SIGNATURE_HEADER, TIMESTAMP_HEADER, TOLERANCE, InvalidSignature, verify
 
 if TYPE_CHECKING:
@@ -108,7 +108,11 @@ class HookRouter:
         except InvalidSignature as error:
             return _refuse(401, str(error))
         try:
-            call = HookCall.from_body(body)
+            call = replace(
+                HookCall.from_body(body),
+                request_id=values.get(REQUEST_ID_HEADER.lower()),
+                traceparent=read_traceparent(values.get(TRACEPARENT_HEADER)),
+            )
         except ValueError as error:
             return _refuse(400, str(error))
         return self._answer(call)

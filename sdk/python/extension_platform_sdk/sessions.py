@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .envelope import Shopper, read_shopper
 from .platform_keys import keys_of
 
 LEEWAY = 5
@@ -43,11 +44,15 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class StorefrontSession:
-    """The store that a block or widget is in, as the platform signed it, until ``expires_at`` (Unix seconds). It names no person."""
+    """The store that a block or widget is in, as the platform signed it, until ``expires_at`` (Unix seconds).
+
+    ``shopper`` is who looks, where this browser has proven it and your installation may read orders; else ``None``.
+    """
 
     business_id: str
     installation_id: str
     expires_at: int
+    shopper: Shopper | None = None
 
 
 SecretOfInstallation = Callable[[str], str | None]
@@ -96,7 +101,8 @@ def read_storefront_token(
     """
     claims = _verified(token, client_id + STOREFRONT, secret, base_url, now)
     business_id, installation_id = _texts(claims, "businessId", "installationId")
-    return StorefrontSession(business_id, installation_id, claims["exp"])
+    shopper = read_shopper(claims.get("shopper"))
+    return StorefrontSession(business_id, installation_id, claims["exp"], shopper)
 
 
 def _verified(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import time
 import uuid
+from copy import copy
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 import requests
 from requests.auth import AuthBase
 
+from .envelope import TRACEPARENT_HEADER
 from .errors import ApiError, RateLimited, Unreachable, error_from
 
 Record = dict[str, Any]
@@ -66,6 +68,7 @@ class Transport:
         self._timeout = timeout
         self._wait_on_rate_limit = wait_on_rate_limit
         self._retries = retries
+        self._headers: dict[str, str] = {}
         self._session = Session()
         self._session.auth = _Bearer(clean_secret(token, "The access token"))
         self._session.headers["Accept"] = "application/json"
@@ -73,6 +76,12 @@ class Transport:
     def close(self) -> None:
         """Close the connections."""
         self._session.close()
+
+    def following(self, traceparent: str | None) -> Transport:
+        """A transport over the same connections, whose calls carry this header."""
+        found = copy(self)
+        found._headers = {TRACEPARENT_HEADER: traceparent} if traceparent else {}  # noqa: SLF001 - our own
+        return found
 
     def record(
         self,
@@ -145,7 +154,7 @@ class Transport:
                 self._base_url + path,
                 params=query,
                 json=body,
-                headers=headers,
+                headers=self._headers | (headers or {}),
                 timeout=self._timeout,
                 allow_redirects=False,  # no endpoint redirects, and the token goes nowhere else
             )

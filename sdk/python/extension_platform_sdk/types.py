@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 EventName = Literal[
     "business.data_erasure",
     "customer.data_erasure",
+    "installation.updated",
     "order.cancelled",
     "order.created",
     "order.delivered",
+    "order.refunded",
     "order.status_changed",
     "payment.completed",
     "payment.expired",
@@ -47,6 +49,7 @@ SentEvent = Literal[
     "order.status_changed",
     "order.delivered",
     "order.cancelled",
+    "order.refunded",
     "payment.completed",
     "payment.expired",
     "product.created",
@@ -57,6 +60,7 @@ SentEvent = Literal[
     "product.back_in_stock",
     "review.created",
     "review.deleted",
+    "installation.updated",
     "business.data_erasure",
     "customer.data_erasure",
 ]
@@ -133,6 +137,7 @@ class Customer(TypedDict):
     name: str | None
     email: str | None
     phone: str | None
+    key: str | None
 
 
 class Order(TypedDict):
@@ -144,6 +149,7 @@ class Order(TypedDict):
     discount: float
     deliveryFee: float
     amount: float
+    refunded: float
     currency: str
     deliveryMethod: Literal["DELIVERY", "PICKUP"]
     address: str | None
@@ -155,6 +161,7 @@ class Order(TypedDict):
     validation: Literal["VALID", "NOT_VALIDATED"]
     createdAt: str
     updatedAt: str
+    attributes: dict[str, str]
     externalId: NotRequired[str]
     otherCharges: NotRequired[float]
 
@@ -185,6 +192,7 @@ class OrderBody(TypedDict):
     paymentMethod: str
     promoDiscount: NotRequired[float | None]
     note: NotRequired[str | None]
+    attributes: NotRequired[dict[str, str | None]]
 
 
 class StatusBody(TypedDict):
@@ -194,6 +202,10 @@ class StatusBody(TypedDict):
 class PaymentBody(TypedDict):
     status: Literal["COMPLETED", "FAILED"]
     reference: NotRequired[str | None]
+
+
+class AttributesBody(TypedDict):
+    attributes: dict[str, str | None]
 
 
 class PaymentMethod(TypedDict):
@@ -471,6 +483,21 @@ class CustomerDataErasure(TypedDict):
     requestedAt: str
 
 
+class InstallationUpdatedSwitches(TypedDict):
+    hooks: dict[str, bool]
+    embeds: dict[str, bool]
+
+
+class InstallationUpdated(TypedDict):
+    installationId: str
+    changed: list[Literal["settings", "scopes", "switches", "paused"]]
+    settings: dict[str, Any]
+    scopes: list[Scope]
+    switches: InstallationUpdatedSwitches
+    maxDiscountPercent: int
+    paused: bool
+
+
 class OrderCancelled(TypedDict):
     orderId: str
     orderNumber: str
@@ -500,6 +527,17 @@ class OrderDelivered(TypedDict):
     status: OrderStatus
     changedAt: str
     changedFields: list[str]
+    externalId: NotRequired[str]
+
+
+class OrderRefunded(TypedDict):
+    orderId: str
+    orderNumber: str
+    amount: float
+    refunded: float
+    currency: str
+    reason: str | None
+    refundedAt: str
     externalId: NotRequired[str]
 
 
@@ -717,6 +755,13 @@ class OnEvent(Protocol):
     ]: ...
     @overload
     def __call__(
+        self, event: Literal["installation.updated"], /
+    ) -> Callable[
+        [Callable[[WebhookEvent[InstallationUpdated]], object]],
+        Callable[[WebhookEvent[InstallationUpdated]], object],
+    ]: ...
+    @overload
+    def __call__(
         self, event: Literal["order.cancelled"], /
     ) -> Callable[
         [Callable[[WebhookEvent[OrderCancelled]], object]], Callable[[WebhookEvent[OrderCancelled]], object]
@@ -732,6 +777,12 @@ class OnEvent(Protocol):
         self, event: Literal["order.delivered"], /
     ) -> Callable[
         [Callable[[WebhookEvent[OrderDelivered]], object]], Callable[[WebhookEvent[OrderDelivered]], object]
+    ]: ...
+    @overload
+    def __call__(
+        self, event: Literal["order.refunded"], /
+    ) -> Callable[
+        [Callable[[WebhookEvent[OrderRefunded]], object]], Callable[[WebhookEvent[OrderRefunded]], object]
     ]: ...
     @overload
     def __call__(

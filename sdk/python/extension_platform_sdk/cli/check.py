@@ -20,7 +20,7 @@ from extension_platform_sdk.transport import Record, Session
 
 from .errors import CliError
 from .output import add_json_argument, say, show
-from .platform import app_path, signed_in
+from .platform import Platform, app_path, signed_in
 from .project import add_app_argument, chosen_app
 
 NAME = "check"
@@ -49,23 +49,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     began = time.monotonic()
-    with signed_in() as platform, ThreadPoolExecutor(AT_A_TIME) as senders:
+    with signed_in() as platform:
         app = chosen_app(platform, args)
-        path = app_path(app, "/checks")
-        check = platform.post(path, {"url": args.url})
+        began_check = platform.post(app_path(app, "/checks"), {"url": args.url})
         if not args.json:
             where = args.url or "its registered URLs"
             say(f"Checking {app['name']} at {where}, on a throwaway store.")
-        while check["status"] == "RUNNING":
-            most = MOST_BYTES // max(1, len(check["requests"]))
-            responses = list(senders.map(_sent, check["requests"], repeat(most)))
-            body = {"step": check["step"], "responses": responses}
-            check = platform.post(f"{path}/{check['id']}/responses", body)
+        check = finished(platform, app, began_check)
     if args.junit:
         _write_junit(args.junit, app["name"], check["results"], time.monotonic() - began)
     record = {name: check[name] for name in ("id", "status", "url", "results")}
     show(record, args, "\n".join(_lines(check["results"], verbose=args.verbose)))
     return 0 if check["status"] == "PASSED" else 1
+
+
+def finished(platform: Platform, app: Record, check: Record) -> Record:
+    """Send the requests of a check that has begun, step by step, and return it with its results."""
+    path = app_path(app, f"/checks/{check['id']}/responses")
+    with ThreadPoolExecutor(AT_A_TIME) as senders:
+        while check["status"] == "RUNNING":
+            most = MOST_BYTES // max(1, len(check["requests"]))
+            responses = list(senders.map(_sent, check["requests"], repeat(most)))
+            check = platform.post(path, {"step": check["step"], "responses": responses})
+    return check
+
+
+def in_short(results: Sequence[Record]) -> str:
+    """Only what there is to mend, for ``dev``."""
+    broken = [each for each in results if each["outcome"] in ("WARN", "FAIL")]
+    if not broken:
+        return f"Checked on a throwaway store: {sum(each['outcome'] == 'PASS' for each in results)} rules passed."
+    lines = (line for each in broken for line in _lines_of(each))
+    return "\n".join(["Checked on a throwaway store:", *lines])
 
 
 def _sent(request: Record, most: int) -> Record:
@@ -122,17 +137,22 @@ def _lines(results: Sequence[Record], *, verbose: bool) -> Iterator[str]:
     """The reason for rules that weren't tried is given once, below the last of them that has it."""
     not_tried = {tuple(each["details"]): each["rule"] for each in results if each["outcome"] == "SKIPPED"}
     for result in results:
-        yield f"{MARKS.get(result['outcome'], result['outcome']):>4}  {result['rule']}  {result['title']}"
         is_last = not_tried.get(tuple(result["details"])) == result["rule"]
-        if is_last or result["outcome"] in ("WARN", "FAIL") or (verbose and result["outcome"] != "SKIPPED"):
-            yield from (f"        {detail}" for detail in result["details"])
-        if result["outcome"] in ("WARN", "FAIL"):
-            yield f"        {result['documentation']}"
+        yield from _lines_of(result, reason=is_last or (verbose and result["outcome"] != "SKIPPED"))
     counts = {outcome: sum(each["outcome"] == outcome for each in results) for outcome in MARKS}
     yield (
         f"{counts['PASS']} passed, {counts['FAIL']} failed, {counts['WARN']} with warnings, "
         f"{counts['SKIPPED']} not tried."
     )
+
+
+def _lines_of(result: Record, *, reason: bool = True) -> Iterator[str]:
+    is_broken = result["outcome"] in ("WARN", "FAIL")
+    yield f"{MARKS.get(result['outcome'], result['outcome']):>4}  {result['rule']}  {result['title']}"
+    if reason or is_broken:
+        yield from (f"        {detail}" for detail in result["details"])
+    if is_broken:
+        yield f"        {result['documentation']}"
 
 
 def _write_junit(file: Path, app: str, results: Sequence[Record], seconds: float) -> None:

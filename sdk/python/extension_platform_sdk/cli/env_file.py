@@ -14,8 +14,8 @@ _NAME = re.compile(r"\s*(?:export\s+)?([\w.-]+)\s*=")
 class EnvFile(PrivateFile):
     """The ``.env`` of a folder, to be changed once. Raises ``OSError`` or ``CliError`` where that can't be."""
 
-    def __init__(self, folder: Path) -> None:
-        path = folder / ".env"
+    def __init__(self, folder: Path, name: str = ".env") -> None:
+        path = folder / name
         self._lines = _lines(path)
         super().__init__(path)
 

@@ -60,7 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    target = _target(args.forward_to, verify=not args.skip_verify)
+    forward(args, _target(args.forward_to, verify=not args.skip_verify))
+    return 0
+
+
+def forward(args: argparse.Namespace, target: Target) -> None:
+    """Listen until Ctrl-C or SIGTERM. ``args`` has ``app``, ``environment``, ``since``, ``prints`` and ``json``."""
     account = config.account()
     with Platform(account) as platform:
         app = chosen_app(platform, args)
@@ -77,7 +82,6 @@ def run(args: argparse.Namespace) -> int:
     finally:
         session.stop()
         signal.signal(signal.SIGTERM, before)
-    return 0
 
 
 def _install(platform: Platform, app: Record) -> str | None:

@@ -22,8 +22,10 @@ from extension_platform_sdk import __version__
 from extension_platform_sdk.errors import PlatformError
 
 from . import (
+    app,
     apps,
     check,
+    dev,
     filter,
     install,
     listen,
@@ -57,7 +59,7 @@ class Command(Protocol):
 
 
 COMMANDS: tuple[Command, ...] = (
-    login, logout, apps, new, install, listen, trigger, manifest, filter, logs, resend, check, submit, status, versions,
+    login, logout, apps, app, new, install, dev, listen, trigger, manifest, filter, logs, resend, check, submit, status, versions,
     release, restore, members, schema,
 )  # fmt: skip
 

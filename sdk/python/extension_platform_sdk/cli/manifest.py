@@ -9,7 +9,7 @@ from pathlib import Path
 
 from extension_platform_sdk.transport import Record
 
-from . import project
+from . import definition, project
 from .errors import CliError
 from .output import add_json_argument, show
 from .platform import Platform, app_path, signed_in
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         app = project.chosen_app(platform, args)
         if args.action == "pull":
             return _pull(platform, app, file, args)
-        checked = check(platform, app, file)
+        checked = check(platform, app, file, args.environment)
         if checked["problems"]:
             show(checked, args, "\n".join(problems(checked)))
             return 1
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         elif args.action == "diff":
             lines = [*_changes(checked), *_differences(checked)]
         else:
-            saved = platform.put(app_path(app, "/manifest"), json.loads(_read(file)))
+            saved = save(platform, app, file, args.environment)
             lines = [*_changes(checked)]
             if saved["reach"]["withNextVersion"]:
                 lines.append(
@@ -68,9 +68,9 @@ def default_file() -> Path:
     return (project.root() or Path()) / FILE
 
 
-def check(platform: Platform, app: Record, file: Path) -> Record:
+def check(platform: Platform, app: Record, file: Path, environment: str | None = None) -> Record:
     """The platform's problems of a manifest, and its differences from the saved one. Not saved."""
-    checked = platform.post(app_path(app, "/manifest/check"), {"text": _read(file)})
+    checked = platform.post(app_path(app, "/manifest/check"), {"text": _read(file, environment)})
     return {"file": str(file)} | checked
 
 
@@ -78,8 +78,13 @@ def push(platform: Platform, app: Record, file: Path) -> Record:
     """Save a manifest, unless it has problems. Returns what ``check`` does."""
     checked = check(platform, app, file)
     if not checked["problems"]:
-        platform.put(app_path(app, "/manifest"), json.loads(_read(file)))
+        save(platform, app, file)
     return checked
+
+
+def save(platform: Platform, app: Record, file: Path, environment: str | None = None) -> Record:
+    """Save a manifest that was checked. Returns the platform's answer."""
+    return platform.put(app_path(app, "/manifest"), json.loads(_read(file, environment)))
 
 
 def problems(checked: Record) -> Iterator[str]:
@@ -92,29 +97,50 @@ def problems(checked: Record) -> Iterator[str]:
     yield f"{count} {'problem' if count == 1 else 'problems'}."
 
 
-def _read(file: Path) -> str:
+def _read(file: Path, environment: str | None = None) -> str:
+    """Its text, with the server of the ``app.json`` beside it."""
     try:
-        return file.read_text(encoding="utf-8-sig")
+        text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise CliError(
             f"There is no {file}. Fetch the saved one with: extension-platform manifest pull"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise CliError(f"{file} can't be read: {error}.") from None
+    if definition.PLACEHOLDER not in text:
+        return text
+    return str(definition.filled(text, definition.server_of(file.parent, environment)))
+
+
+def fetched(platform: Platform, app: Record, file: Path, environment: str | None, *, force: bool) -> str:
+    """The text of the saved manifest, for the file. Raises ``CliError`` where the file differs, unless it may be overwritten."""
+    manifest = platform.get(app_path(app, "/manifest"))["manifest"]
+    if file.exists():
+        try:
+            is_same = json.loads(_read(file, environment)) == manifest
+        except ValueError:
+            is_same = False
+        if is_same:
+            return file.read_text(encoding="utf-8-sig")
+        if not force:
+            raise CliError(f"{file} differs from the saved manifest. Add --force to overwrite it.")
+    text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+    return definition.hollowed(text, definition.server_of(file.parent, environment))
 
 
 def _pull(platform: Platform, app: Record, file: Path, args: argparse.Namespace) -> int:
-    manifest = platform.get(app_path(app, "/manifest"))["manifest"]
-    if file.exists() and not args.force:
-        try:
-            is_same = json.loads(_read(file)) == manifest
-        except ValueError:
-            is_same = False
-        if not is_same:
-            raise CliError(f"{file} differs from the saved manifest. Add --force to overwrite it.")
-    file.write_text(json.dumps(manifest, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    text = fetched(platform, app, file, args.environment, force=args.force)
+    manifest = json.loads(text)
+    file.write_text(text, encoding="utf-8")
     show({"file": str(file), "manifest": manifest}, args, f"Wrote {file}.")
     return 0
+
+
+def differences_in_words(checked: Record) -> Iterator[str]:
+    """What a save would change; nothing without a difference."""
+    if checked["changes"] or checked["differences"]:
+        yield from _changes(checked)
+        yield from _differences(checked)
 
 
 def _changes(checked: Record) -> Iterator[str]:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from extension_platform_sdk.errors import ApiError
 from extension_platform_sdk.transport import Record, is_local
 
-from . import config, install, manifest, project
+from . import config, definition, install, manifest, project
 from .env_file import EnvFile
 from .errors import CliError, UsageError
 from .output import add_json_argument, named, show
@@ -25,9 +25,10 @@ from .sources import of_folder, served
 NAME = "new"
 HELP = "make a folder with an app that runs: OAuth, a webhook, a hook, a block, tests"
 
-LOCAL = "http://localhost:3000"
+PORT = 3000
+LOCAL = f"http://localhost:{PORT}"
 ELSEWHERE = "https://your-server.example"  # until the app has an address of its own
-SCOPES = ["read_orders", "read_pages", "read_products"]
+SCOPES = definition.SCOPES
 PYTHON = ("common", "python")
 # The folders that make up a template; a later one wins.
 TEMPLATES = {
@@ -35,22 +36,34 @@ TEMPLATES = {
     "django": (*PYTHON, "django"),
     "fastapi": (*PYTHON, "fastapi"),
     "node": ("common", "node"),
+    "typescript": ("common", "typescript"),
 }
-LISTEN = f"extension-platform listen --forward-to {LOCAL}"
+LISTEN = "extension-platform listen --forward-to http://localhost:LOCAL_PORT"
 STARTS = {
-    "flask": ("pip install -r requirements.txt", "pytest", "flask run --port 3000"),
-    "django": ("pip install -r requirements.txt", "pytest", "python manage.py runserver 3000"),
-    "fastapi": ("pip install -r requirements.txt", "pytest", "uvicorn app:app --port 3000"),
+    "flask": ("pip install -r requirements.txt", "pytest", "flask run --port LOCAL_PORT"),
+    "django": ("pip install -r requirements.txt", "pytest", "python manage.py runserver LOCAL_PORT"),
+    "fastapi": ("pip install -r requirements.txt", "pytest", "uvicorn app:app --port LOCAL_PORT"),
     "node": ("npm install", "npm test", "npm start"),
+    "typescript": ("npm install", "npm test", "npm start"),
 }
 FILES = {
     "flask": {"app.py": "the app's addresses"},
     "django": {"urls.py": "the app's addresses", "views.py": "the pages, and installing on a store"},
     "fastapi": {"app.py": "the app's addresses"},
     "node": {"app.js": "the app's addresses"},
+    "typescript": {"app.ts": "the app's addresses", "tsconfig.json": "how strictly the compiler reads it"},
 }
-NAMES = {"python": ("handlers.py", "requirements.txt"), "node": ("handlers.js", "package.json")}
-TESTS = {"python": ("test_app.py", "test_store.py"), "node": ("app.test.js", "store.test.js")}
+NAMES = {
+    "python": ("handlers.py", "requirements.txt"),
+    "node": ("handlers.js", "package.json"),
+    "typescript": ("handlers.ts", "package.json"),
+}
+TESTS = {
+    "python": ("test_app.py", "test_store.py"),
+    "node": ("app.test.js", "store.test.js"),
+    "typescript": ("app.test.ts", "store.test.ts"),
+}
+FROM_NPM = ("node", "typescript")
 RENAMED = {"gitignore": ".gitignore"}  # a package leaves out files whose names begin with a dot
 ATTEMPTS = 20  # at a free slug
 
@@ -78,13 +91,14 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(slug)
     if folder.exists():
         raise CliError(f"{folder} exists already. Choose another name, or delete it.")
-    sdk = _sdk("node" if args.template == "node" else "python", args.sdk)
+    sdk = _sdk("node" if args.template in FROM_NPM else "python", args.sdk)
     if args.local:
         make(folder, args.name, slug, args.template, args.server or LOCAL, sdk)
         show({"folder": str(folder), "app": None, "commands": [], "problems": []}, args, f"Made {folder}.")
         return 0
     with signed_in() as platform:
         server = _server(platform, args.server)
+        port = port_of(server)
         # It may fail, and what is registered stays.
         make(folder, args.name, slug, args.template, server, sdk)
         try:
@@ -92,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
         except BaseException:
             shutil.rmtree(folder)
             raise
-        project.write(folder, app)
+        project.write(folder, app, start=starts(args.template, port)[-1], port=port)
         credentials = {
             "CLIENT_ID": app["clientId"],
             "CLIENT_SECRET": secret,
@@ -103,29 +117,35 @@ def run(args: argparse.Namespace) -> int:
         checked = manifest.push(platform, app, folder / manifest.FILE)
         with EnvFile(folder) as file:
             file.keep(install.install(platform, app))
-    commands = [f"cd {folder}", *STARTS[args.template]]
+    commands = [f"cd {folder}", *starts(args.template, port)]
+    listen = _at(LISTEN, port)
     record = {
         "folder": str(folder),
         "app": named(app),
-        "commands": [*commands, LISTEN],
+        "commands": [*commands, listen],
         "problems": checked["problems"],
     }
-    show(record, args, "\n".join(_lines(folder, app, checked, commands, server)))
+    show(record, args, "\n".join(_lines(folder, app, checked, commands, listen, server)))
     return 1 if checked["problems"] else 0
 
 
-def _lines(folder: Path, app: Record, checked: Record, commands: Sequence[str], server: str) -> Iterator[str]:
+def _lines(
+    folder: Path, app: Record, checked: Record, commands: Sequence[str], listen: str, server: str
+) -> Iterator[str]:
     if checked["problems"]:
         yield from manifest.problems(checked)
     yield f"Made {folder}, and registered {app['name']} ({app['slug']}). It is on your sandbox store."
     yield "Its credentials are in .env. Go on with:"
     yield from (f"  {command}" for command in commands)
     yield f"Then, in a second terminal in {folder}, to receive webhooks and hook calls:"
-    yield f"  {LISTEN}"
+    yield f"  {listen}"
+    yield "Once it is installed, one command does both, and checks at each save:"
+    yield "  extension-platform dev"
     if server == ELSEWHERE:
         yield (
             f"The app is registered at {server}, where nothing is: the platform can't reach this machine, and listen "
-            "brings what is sent there. Once your app has an address, set its URLs in the portal and in .env."
+            "brings what is sent there. Once your app has an address, set it as server in app.json, run extension-platform app push, "
+            "and set REDIRECT_URL in .env."
         )
 
 
@@ -164,7 +184,7 @@ def make(folder: Path, name: str, slug: str, template: str, server: str, sdk: st
     for part in TEMPLATES[template]:
         for file in _files(part):
             texts[RENAMED.get(file.name, file.name)] = file.read_text(encoding="utf-8")
-    language = "node" if template == "node" else "python"
+    language = template if template in FROM_NPM else "python"
     handlers, dependencies = NAMES[language]
     of_app, of_store = TESTS[language]
     described = FILES[template] | {
@@ -175,13 +195,37 @@ def make(folder: Path, name: str, slug: str, template: str, server: str, sdk: st
         "`EXTENSION_PLATFORM_TOKEN` are set",
     }
     rows = "".join(f"| `{file}` | {about} |\n" for file, about in described.items())
-    start = "Start it with:\n\n```sh\n" + "\n".join(STARTS[template]) + "\n```"
+    start = "Start it with:\n\n```sh\n" + "\n".join(starts(template, port_of(server))) + "\n```"
     texts["README.md"] = texts["README.md"].replace("START", start).replace("FILES", rows)
+    texts[definition.FILE] = definition.written(definition.starter(name, server))
     folder.mkdir()
     for file_name, text in texts.items():
+        if file_name == definition.FILE:
+            (folder / file_name).write_text(text, encoding="utf-8")
+            continue
         filled = text.replace("NAME", _shown(name, file_name)).replace("SLUG", slug)
         filled = filled.replace("SERVER", server).replace("SDK_ADDRESS", sdk)
+        filled = _at(filled, port_of(server))
         (folder / file_name).write_text(filled, encoding="utf-8")
+
+
+def port_of(server: str) -> int:
+    """The port of the app on this machine: that of its address, if that is here, too."""
+    address = urlsplit(server)
+    try:
+        port = address.port
+    except ValueError:
+        raise UsageError(f"{server} is no address: its port is not a number up to 65535.") from None
+    return port if port and is_local(address.hostname or "") else PORT
+
+
+def starts(template: str, port: int) -> list[str]:
+    """The commands that start the app."""
+    return [_at(command, port) for command in STARTS[template]]
+
+
+def _at(text: str, port: int) -> str:
+    return text.replace("LOCAL_PORT", str(port))
 
 
 def _shown(name: str, file_name: str) -> str:
@@ -209,14 +253,7 @@ def _server(platform: Platform, given: str | None) -> str:
 
 def _register(platform: Platform, name: str, slug: str, server: str) -> tuple[Record, str]:
     """Create the app, under the first slug that is free. Returns it with its client secret."""
-    body = {
-        "name": name,
-        "description": f"{name}, made from a template.",
-        "category": "other",
-        "scopes": SCOPES,
-        "redirectUrl": f"{server}/callback",
-        "webhookUrl": f"{server}/webhooks",
-    }
+    body = definition.fields(definition.starter(name, server), None)
     for number in range(1, ATTEMPTS):
         try:
             app = platform.post(

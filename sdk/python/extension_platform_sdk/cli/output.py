@@ -18,6 +18,8 @@ from typing import Any
 from extension_platform_sdk.errors import ApiError
 from extension_platform_sdk.transport import Record
 
+from .errors import CliError
+
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON, errors included")
@@ -51,6 +53,15 @@ def show(record: Any, args: argparse.Namespace, text: str) -> None:
         say(json.dumps(record, indent=2))
     elif text:
         say(text)
+
+
+def agreed(question: str) -> bool:
+    """Whether the person at the terminal says yes. Raises ``CliError`` where there is no terminal to ask."""
+    if not sys.stdin or not sys.stdin.isatty():
+        raise CliError(f"{question} There is no terminal to ask in.")
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def named(app: Record) -> Record:

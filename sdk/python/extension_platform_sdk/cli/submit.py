@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
 
+from extension_platform_sdk.errors import ApiError
 from extension_platform_sdk.transport import Record
 
 from . import manifest
 from .errors import CliError
 from .output import add_json_argument, show
-from .platform import app_path, signed_in
+from .platform import Platform, app_path, signed_in
 from .project import add_app_argument, chosen_app
 
 NAME = "submit"
 HELP = "submit your app for review"
-ABOUT_PEOPLE = {"read_orders", "write_orders", "read_reviews"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         app = chosen_app(platform, args)
         file = manifest.default_file()
         if file.exists() and not args.saved:
-            checked = manifest.check(platform, app, file)
+            checked = manifest.check(platform, app, file, args.environment)
             if checked["problems"]:
                 show(checked, args, "\n".join(manifest.problems(checked)))
                 return 1
@@ -51,15 +52,27 @@ def run(args: argparse.Namespace) -> int:
                     f"{file} differs from the saved manifest. Save it: extension-platform manifest push. Or submit the saved "
                     "one: --saved."
                 )
+        ready = _readiness(platform, app)
         made = platform.post(app_path(app, "/submit"), body)
+    questions = [item for item in ready["items"] if item["outcome"] == "WARN"]
     lines = [f"{app['name']} {made['version']} is submitted. See how it goes: extension-platform status"]
-    show(made, args, "\n".join([*_open_items(app), *lines]))
+    show(made | {"questions": questions}, args, "\n".join([*_questions(questions, ready["url"]), *lines]))
     return 0
 
 
-def _open_items(app: Record) -> list[str]:
-    """What a reviewer will likely question. Nothing is refused for it."""
-    if app.get("dataCountries") == [] and not ABOUT_PEOPLE.isdisjoint(app["scopes"]):
-        what = "The app sees data about people and doesn't say where the data goes (dataCountries)."
-        return [f"{what} Merchants and reviewers read that. Add the countries under Listing."]
-    return []
+def _readiness(platform: Platform, app: Record) -> Record:
+    """What the page **Review** lists. An older platform doesn't say it."""
+    try:
+        return platform.get(app_path(app, "/readiness"))
+    except ApiError as error:
+        if error.status_code != 404:
+            raise
+        return {"url": "", "items": []}
+
+
+def _questions(items: Sequence[Record], page: str) -> Iterator[str]:
+    """Nothing is refused for them."""
+    if items:
+        yield "A reviewer will likely question:"
+        yield from (f"  {item['title'].rstrip('.')}. {item['about'] or ''}".rstrip() for item in items)
+        yield f"  {page}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator
 
 from extension_platform_sdk.transport import Record
@@ -16,6 +17,7 @@ NAME = "trigger"
 HELP = "cause an event by a real change on your sandbox store"
 
 ERASURE = "business.data_erasure"
+UPDATED = "installation.updated"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("event", nargs="?", metavar="EVENT", help="such as order.created")
     what.add_argument("--scenario", metavar="NAME", help="several changes, such as day")
     what.add_argument("--list", action="store_true", help="list events and scenarios")
+    parser.add_argument(
+        "--settings",
+        metavar="JSON",
+        type=_settings,
+        help=f'the settings that {UPDATED} saves, such as \'{{"color": "blue"}}\'',
+    )
     add_app_argument(parser)
     add_json_argument(parser)
 
@@ -35,13 +43,27 @@ def run(args: argparse.Namespace) -> int:
             return 0
         app = chosen_app(platform, args)
         wanted = {"scenario": args.scenario} if args.scenario else {"event": args.event}
+        if args.settings is not None and args.event != UPDATED:
+            raise UsageError(f"--settings belongs to the event {UPDATED}.")
         _check(platform, wanted)
+        if args.settings is not None:
+            wanted["settings"] = args.settings
         steps = platform.post(app_path(app, "/test-changes"), wanted)["steps"]
     lines = [line for step in steps for line in _lines(step)]
     if args.event == ERASURE:
         lines.append("To try it again, install the app on your sandbox store: extension-platform install")
     show({"steps": steps}, args, "\n".join(lines))
     return 1 if any(step["problem"] for step in steps) else 0
+
+
+def _settings(text: str) -> Record:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"this is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise argparse.ArgumentTypeError("settings are a JSON object")
+    return found
 
 
 def _names(known: Record) -> Iterator[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from extension_platform_sdk.transport import Record
+
 from .output import add_json_argument, show
 from .platform import app_path, signed_in
 from .project import add_app_argument, chosen_app
@@ -21,8 +23,13 @@ def run(args: argparse.Namespace) -> int:
     with signed_in() as platform:
         found = platform.get(app_path(chosen_app(platform, args), "/versions"), limit=100)["data"]
     lines = [
-        f"{each['number']:>4}  {each['version']:12} {each['approvedAt'][:10]}{'  in use' if each['isCurrent'] else ''}"
-        for each in found
+        f"{each['number']:>4}  {each['version']:12} {each['approvedAt'][:10]}{_state(each)}" for each in found
     ]
     show(found, args, "\n".join(lines) or "No version is approved yet.")
     return 0
+
+
+def _state(version: Record) -> str:
+    if version["isTakenBack"]:
+        return "  taken back"
+    return "  in use" if version["isCurrent"] else ""

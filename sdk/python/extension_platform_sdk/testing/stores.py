@@ -38,14 +38,7 @@ class TestStore:
         self.business_id: str = record["businessId"]
         self.url: str = record["storeUrl"]
         self.expires_at = datetime.fromisoformat(record["expiresAt"])
-        self.installation = Installation(
-            access_token=record["accessToken"],
-            installation_id=record["installationId"],
-            webhook_secret=record["webhookSecret"],
-            business_id=record["businessId"],
-            is_test_install=True,
-            scope=" ".join(app["scopes"]),
-        )
+        self.installation = _installation(record, app)
         self.client = AppClient(account.url, record["accessToken"])
         self._webhook_id: str | None = record["webhookId"]
         self._app = app
@@ -83,16 +76,39 @@ class TestStore:
 
     # What happens in the store
 
-    def place_order(self) -> Record:
-        """Place an order as a shopper does. Returns its event, as ``change`` does."""
-        return next(each for each in self.change("order.created") if each["event"] == "order.created")
+    def place_order(
+        self, *, email: str = "", phone: str = "", name: str = "", product: str = "", quantity: int = 1
+    ) -> Record:
+        """Place an order as a shopper does. Returns its event, as ``change`` does: ``placed["data"]["orderId"]`` is the order.
 
-    def change(self, event: str | None = None, *, scenario: str | None = None) -> list[Record]:
+        ``email`` or ``phone`` says who orders, ``product`` is the ID of what is ordered. Two orders of one person have the same
+        ``shopper.key``; without an address it is always the same person.
+        """
+        wanted: Record = {"event": "order.created", "quantity": quantity} | _customer(email, phone, name)
+        events = self._change(wanted | ({"productId": product} if product else {}))
+        return next(each for each in events if each["event"] == "order.created")
+
+    def erase(self, *, email: str = "", phone: str = "") -> Record:
+        """Erase a customer of the store, as a merchant does. Returns ``customer.data_erasure``, as ``change`` does.
+
+        Their open orders are delivered first. Without an address and a number, somebody else orders and is erased.
+        """
+        events = self._change({"event": "customer.data_erasure"} | _customer(email, phone))
+        return next(each for each in events if each["event"] == "customer.data_erasure")
+
+    def change(
+        self, event: str | None = None, *, scenario: str | None = None, settings: Record | None = None
+    ) -> list[Record]:
         """Cause an event, or those of a scenario, by a real change. ``extension-platform trigger --list`` shows the names.
 
-        Returns each event with its ``eventId`` and ``deliveries``. Raises ``AssertionError`` if the change can't be made.
+        ``settings`` are those that ``change("installation.updated")`` saves, as the merchant does; they must fit your
+        ``settingsSchema``. Returns each event with its ``eventId``, ``data`` and ``deliveries``. Raises ``AssertionError`` if the
+        change can't be made, and ``ApiError`` for settings that don't fit.
         """
-        wanted = {"event": event} if scenario is None else {"scenario": scenario}
+        wanted: Record = {"event": event} if scenario is None else {"scenario": scenario}
+        return self._change(wanted | ({} if settings is None else {"settings": settings}))
+
+    def _change(self, wanted: Record) -> list[Record]:
         steps = self._patiently(lambda: self._api.post(f"{self._path}/changes", wanted))["steps"]
         for step in steps:
             assert not step["problem"], step["problem"]
@@ -118,6 +134,14 @@ class TestStore:
     def uninstall(self) -> Record:
         """Uninstall the app, as a merchant does. The data erasure follows 48 hours later by the store's clock."""
         return self._api.post(f"{self._path}/uninstall")
+
+    def install(self) -> Installation:
+        """Install the app again, which cancels an erasure that waits. Returns the new ``installation``; ``client`` has its token."""
+        record = self._api.post(f"{self._path}/install")
+        self.client.close()
+        self.installation, self._webhook_id = _installation(record, self._app), None
+        self.client = AppClient(self._api.url, record["accessToken"])
+        return self.installation
 
     # What your app did
 
@@ -148,7 +172,7 @@ class TestStore:
         came = self._listening.came(self._known)
         return (
             f"Expected a delivery of {event} {wanted}. Nothing more arrived for {timeout:g} s. "
-            f"Your app's responses so far:\n{came}"
+            f"Your app's responses, without those that an earlier wait returned:\n{came}"
         )
 
     def _patiently(self, call: Callable[[], Record]) -> Record:
@@ -164,6 +188,22 @@ class TestStore:
 
     def _data(self, what: str) -> list[Any]:
         return list(self._api.get(f"{self._path}/{what}", limit=100)["data"])
+
+
+def _installation(record: Record, app: Record) -> Installation:
+    return Installation(
+        access_token=record["accessToken"],
+        installation_id=record["installationId"],
+        webhook_secret=record["webhookSecret"],
+        business_id=record["businessId"],
+        is_test_install=True,
+        scope=" ".join(app["scopes"]),
+    )
+
+
+def _customer(email: str, phone: str, name: str = "") -> Record:
+    given = {key: value for key, value in {"email": email, "phone": phone, "name": name}.items() if value}
+    return {"customer": given} if given else {}
 
 
 def waits(delivery: Record) -> list[float]:

@@ -11,6 +11,7 @@ urlpatterns = [
     path("block", views.block),
     path("install", views.install),
     path("callback", views.callback),
+    path("welcome", views.welcome),
     path("webhooks", view(webhooks, secret_of)),
     path("webhooks/hooks", view(hooks, secret_of)),
 ]

@@ -24,9 +24,14 @@ def install(request: HttpRequest) -> HttpResponse:
 
 def callback(request: HttpRequest) -> HttpResponse:
     try:
-        installing.finish(request.GET.dict(), request.COOKIES.get(installing.COOKIE))
+        address = installing.finish(request.GET.dict(), request.COOKIES.get(installing.COOKIE))
     except PlatformError as error:
         return HttpResponse(f"Not installed: {error}", status=400, content_type="text/plain")
-    response = redirect("/")
+    response = redirect(address)
     response.delete_cookie(installing.COOKIE)
     return response
+
+
+def welcome(request: HttpRequest) -> HttpResponse:
+    page = installing.welcome(request.GET.get("business", ""))
+    return HttpResponse(page) if page else HttpResponse("Not found", status=404, content_type="text/plain")

@@ -36,9 +36,15 @@ def install() -> Response:
 @app.get("/callback")
 def callback(request: Request) -> Response:
     try:
-        installing.finish(request.query_params, request.cookies.get(installing.COOKIE))
+        address = installing.finish(request.query_params, request.cookies.get(installing.COOKIE))
     except PlatformError as error:
         return PlainTextResponse(f"Not installed: {error}", 400)
-    response = RedirectResponse("/", 302)
+    response = RedirectResponse(address, 302)
     response.delete_cookie(installing.COOKIE)
     return response
+
+
+@app.get("/welcome")
+def welcome(business: str = "") -> Response:
+    page = installing.welcome(business)
+    return HTMLResponse(page) if page else PlainTextResponse("Not found", 404)

@@ -36,9 +36,14 @@ def install() -> ResponseReturnValue:
 @app.get("/callback")
 def callback() -> ResponseReturnValue:
     try:
-        installing.finish(request.args, request.cookies.get(installing.COOKIE))
+        address = installing.finish(request.args, request.cookies.get(installing.COOKIE))
     except PlatformError as error:
         return f"Not installed: {error}", 400
-    response = redirect("/")
+    response = redirect(address)
     response.delete_cookie(installing.COOKIE)
     return response
+
+
+@app.get("/welcome")
+def welcome() -> ResponseReturnValue:
+    return installing.welcome(request.args.get("business", "")) or ("Not found", 404)

@@ -5,16 +5,16 @@ import { readFile } from "node:fs/promises";
 import { listener, OAuthClient, readCallback } from "extension-platform-node";
 
 import { hooks, webhooks } from "./handlers.js";
-import { keep, secretOf } from "./installations.js";
+import { dashboardOf, keep, platformUrl, secretOf } from "./installations.js";
 
 const COOKIE = "installing"; // what this browser was sent away with
 const used = new Set(); // codes: a browser may open the address again, and a second exchange ends the token
 
 const oauth = new OAuthClient({
-  baseUrl: process.env.PLATFORM_URL ?? "http://127.0.0.1:8000",
+  baseUrl: platformUrl(),
   clientId: process.env.CLIENT_ID ?? "",
   clientSecret: process.env.CLIENT_SECRET ?? "",
-  redirectUri: process.env.REDIRECT_URL ?? "http://localhost:3000/callback",
+  redirectUri: process.env.REDIRECT_URL ?? "SERVER/callback",
 });
 
 const routes = {
@@ -23,6 +23,7 @@ const routes = {
     send(response, 200, await readFile(new URL("block.html", import.meta.url))),
   "GET /install": install,
   "GET /callback": callback,
+  "GET /welcome": welcome,
   "POST /webhooks": listener(webhooks, (webhookId, businessId) => secretOf(businessId)),
   "POST /webhooks/hooks": listener(hooks, secretOf),
 };
@@ -48,17 +49,32 @@ async function callback(request, response) {
   const query = new URL(request.url, "http://localhost").searchParams;
   const kept = new RegExp(`${COOKIE}=([^;]*)`).exec(request.headers.cookie ?? "")?.[1] ?? "";
   const [state, codeVerifier] = kept.split(".");
+  let installed;
   try {
     // A merchant who pressed Install in the marketplace comes without a state.
     const began = query.has("state");
     const code = readCallback(query, { state: began ? state : null });
     if (used.has(code)) throw new Error("this address was opened before");
     used.add(code);
-    await keep(await oauth.exchange(code, began ? { codeVerifier } : {})); // before anything else: the code works once
+    installed = await oauth.exchange(code, began ? { codeVerifier } : {});
+    await keep(installed); // before anything else: the code works once
   } catch (error) {
     return send(response, 400, `Not installed: ${error.message}`, "text/plain");
   }
-  response.writeHead(302, { Location: "/", "Set-Cookie": `${COOKIE}=; Max-Age=0; Path=/` }).end();
+  response
+    .writeHead(302, {
+      Location: `/welcome?business=${installed.businessId}`,
+      "Set-Cookie": `${COOKIE}=; Max-Age=0; Path=/`,
+    })
+    .end();
+}
+
+/** Leads the merchant back to the dashboard. */
+async function welcome(request, response) {
+  const address = await dashboardOf(new URL(request.url, "http://localhost").searchParams.get("business"));
+  if (!address) return send(response, 404, "Not found", "text/plain");
+  const page = await readFile(new URL("welcome.html", import.meta.url), "utf8");
+  return send(response, 200, page.replace("$dashboard", address));
 }
 
 function send(response, status, body, type = "text/html") {

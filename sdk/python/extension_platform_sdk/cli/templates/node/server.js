@@ -6,5 +6,5 @@ import { createServer } from "node:http";
 
 import { app } from "./app.js";
 
-const port = process.env.PORT ?? 3000;
+const port = process.env.PORT ?? LOCAL_PORT;
 createServer(app).listen(port, () => console.log(`http://localhost:${port}`));

@@ -18,10 +18,12 @@ def _read_env(file: Path) -> None:
 
 _read_env(FOLDER / ".env")
 
-PLATFORM_URL = os.environ.get("PLATFORM_URL", "http://127.0.0.1:8000")
+# In tests on a store of the platform, that platform.
+PLATFORM_URL = os.environ.get("PLATFORM_URL") or os.environ.get("EXTENSION_PLATFORM_URL") or "http://127.0.0.1:8000"
 CLIENT_ID = os.environ.get("CLIENT_ID", "")
 CLIENT_SECRET = os.environ.get("CLIENT_SECRET", "")
-REDIRECT_URL = os.environ.get("REDIRECT_URL", "http://localhost:3000/callback")
+REDIRECT_URL = os.environ.get("REDIRECT_URL", "SERVER/callback")
 # Of the install on your sandbox store.
 BUSINESS_ID = os.environ.get("BUSINESS_ID", "")
+ACCESS_TOKEN = os.environ.get("ACCESS_TOKEN", "")
 WEBHOOK_SECRET = os.environ.get("WEBHOOK_SECRET", "")

@@ -1,7 +1,7 @@
 """What the app does: one function for each event and each hook."""
 
 import installations
-from extension_platform_sdk import HookCall, HookRouter, WebhookEvent, WebhookRouter
+from extension_platform_sdk import ApiError, HookCall, HookRouter, WebhookEvent, WebhookRouter
 from extension_platform_sdk.types import (
     BusinessDataErasure,
     CustomerDataErasure,
@@ -16,7 +16,19 @@ hooks = HookRouter()
 
 @webhooks.on("order.created")
 def note_order(event: WebhookEvent[OrderCreated]) -> None:
-    print(f"New order {event.data['orderNumber']}", flush=True)
+    """The event has the order's number, the app API the rest. If this raises, the platform sends the event again."""
+    store = installations.client_of(event)
+    if store is None:
+        return
+    with store:
+        try:
+            order = store.order(event.data["orderId"])
+        except ApiError as error:
+            if error.status_code in (401, 404):  # the store removed the app, or the order is gone
+                return
+            raise
+    items = ", ".join(f"{line['quantity']} x {line['name']}" for line in order["items"])
+    print(f"New order {order['orderNumber']}: {items}", flush=True)
 
 
 @webhooks.on("business.data_erasure")

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 import config
-from extension_platform_sdk import Installation
+from extension_platform_sdk import AppClient, HookCall, Installation, WebhookEvent
 
 FILE = config.FOLDER / "installations.json"
 _lock = threading.Lock()
@@ -33,6 +33,22 @@ def secret_of(business_id: str) -> str | None:
     if kept is not None:
         return str(kept["webhook_secret"])
     return config.WEBHOOK_SECRET if business_id and business_id == config.BUSINESS_ID else None
+
+
+def dashboard_of(business_id: str) -> str | None:
+    """The app's page in the dashboard of a store; None for a store without the app."""
+    installation_id = _read().get(business_id, {}).get("installation_id")
+    return f"{config.PLATFORM_URL}/merchant/apps/{installation_id}/" if installation_id else None
+
+
+def client_of(call: WebhookEvent[Any] | HookCall[Any]) -> AppClient | None:
+    """The app API of the store that an event or hook call comes from; None once the store is forgotten.
+
+    Its calls are in the thread of the event, which the portal shows.
+    """
+    kept = _read().get(call.business_id)
+    token = kept.get("access_token") if kept is not None else config.ACCESS_TOKEN
+    return AppClient(config.PLATFORM_URL, token).following(call.traceparent) if token else None
 
 
 def _read() -> dict[str, Any]:

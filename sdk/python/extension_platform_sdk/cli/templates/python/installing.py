@@ -1,4 +1,4 @@
-"""Installing the app on a store by OAuth. The framework's views call these two functions."""
+"""Installing the app on a store by OAuth. The framework's views call these functions."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ def begin() -> tuple[str, str]:
 
 
 def finish(query: Mapping[str, str], cookie: str | None) -> str:
-    """Exchange the code that the browser brought. Returns the store's ID.
+    """Exchange the code that the browser brought. Returns where the merchant goes next.
 
     Raises the SDK's `PlatformError`, such as `StateMismatch`. A merchant who pressed Install in the marketplace comes without
     a state, since the app began nothing.
@@ -35,4 +35,11 @@ def finish(query: Mapping[str, str], cookie: str | None) -> str:
     used.add(code)
     installed = oauth.exchange(code, code_verifier=verifier if began else None)
     installations.keep(installed)  # before anything else: the code works once
-    return installed.business_id
+    return f"/welcome?business={installed.business_id}"
+
+
+def welcome(business_id: str) -> str | None:
+    """The page that leads the merchant back to the dashboard; None for a store without the app."""
+    address = installations.dashboard_of(business_id)
+    page = (config.FOLDER / "welcome.html").read_text(encoding="utf-8")
+    return page.replace("$dashboard", address) if address else None

@@ -14,8 +14,9 @@ def webhook(event: str, data: dict[str, Any]) -> tuple[bytes, dict[str, str]]:
     return _signed(body | {"data": data}, {"X-Webhook-Id": "w-1", "X-Webhook-Business-Id": BUSINESS})
 
 
-def hook_call(point: str, data: dict[str, Any]) -> tuple[bytes, dict[str, str]]:
-    return _signed({"hookPoint": point, "data": data}, {})
+def hook_call(point: str, data: dict[str, Any], **beside: Any) -> tuple[bytes, dict[str, str]]:
+    """`beside` goes beside the data, such as `shopper={"key": "shp_1", "proven": True}`."""
+    return _signed({"hookPoint": point, "data": data, **beside}, {})
 
 
 def _signed(body: dict[str, Any], headers: dict[str, str]) -> tuple[bytes, dict[str, str]]:
