@@ -23,7 +23,8 @@ BENCHMARKS = {
     "latency": "benchmarks.latency.latency",
     "isolation": "benchmarks.latency.isolation",
     "claims": "benchmarks.claiming.claims_among_finished",
-    "judging": "benchmarks.judging.judging",
+    "judging": "benchmarks.jobs.judging",
+    "jobs": "benchmarks.jobs.jobs",
     "stray-files": "benchmarks.stray_files.stray_files",
     "month": "benchmarks.history.month",
     "long-transaction": "benchmarks.long_transaction.long_transaction",
@@ -42,13 +43,19 @@ BENCHMARKS = {
     "merchant": "benchmarks.merchant.merchant",
     "storefront": "benchmarks.storefront.storefront",
     "connected": "benchmarks.connected.connected",
+    "trial": "benchmarks.trial.trial",
     "export-size": "benchmarks.exports.export_size",
     "export-seam": "benchmarks.exports.export_seam",
     "feed-page": "benchmarks.feed.feed_page",
     "feed-proof": "benchmarks.feed.feed_proof",
+    "oscar": "benchmarks.connected_shop.oscar",
     "peers": "benchmarks.peers.comparison.peers",
 }
-ONLY_WHEN_NAMED = {"peers"}  # downloads packages, and takes an hour
+ONLY_WHEN_NAMED = {
+    "jobs",
+    "oscar",
+    "peers",
+}  # the last two need packages of others, and `peers` takes an hour
 QUIET = 0.25  # load per core that leaves figures as they are
 
 
@@ -80,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="name",
-        help=f"one of {', '.join(BENCHMARKS)}; by default all but {', '.join(ONLY_WHEN_NAMED)}",
+        help=f"one of {', '.join(BENCHMARKS)}; by default all but {', '.join(sorted(ONLY_WHEN_NAMED))}",
     )
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="measure little and once, to see that all works")

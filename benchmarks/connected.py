@@ -12,24 +12,26 @@ from itertools import chain, islice
 from statistics import median
 from typing import Any, Final
 from urllib.parse import urlsplit
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import orjson
 from django.utils import timezone
 
 from accounts.enums import Role
-from accounts.models import Business
+from accounts.models import Business, ShopSystem
 from accounts.services import shops as connections
 from benchmarks import shelves, shops
 from benchmarks.app_api import OURS
 from benchmarks.dispatchers import dispatching
 from benchmarks.options import Options
 from benchmarks.results import Goal, Row, milliseconds, number, percentile
+from benchmarks.sink import order_row
 from benchmarks.web import Server, request, serving
 from marketplace.models import AppVersion
 from stores.connected.stores import open_store
+from stores.enums import OrderStatus
 from stores.hookpoints import HookPoint
-from stores.models import Product, StoreTotals
+from stores.models import Order, Product, StoreTotals
 from webhooks.models import Delivery
 
 BATCH: Final = 100
@@ -61,16 +63,11 @@ class Connection:
         return [self._request("POST", "rows", {"rows": part}) for part in parts]
 
     def order(self, number: int) -> bytes:
-        body = {
-            "version": 1,
+        row = order_row(OrderStatus.PENDING) | {
             "orderNumber": str(number),
-            "status": "PENDING",
-            "items": [{"productId": "p-1", "name": "Product", "quantity": 2, "price": 4.5}],
-            "subtotal": 9,
-            "amount": 9,
             "createdAt": timezone.now().isoformat(),
         }
-        return self._request("PUT", f"orders/o-{number}", body)
+        return self._request("PUT", f"orders/o-{number}", row | {"version": 1})
 
     def asking(self, budget: int = 10_000) -> bytes:
         """Of a delivery fee, within so many milliseconds."""
@@ -97,6 +94,7 @@ def connected(options: Options) -> Iterator[Row]:
     yield _beside(options)
     yield _first_byte(options)
     yield from _checkout(options)
+    yield _command(options)
 
 
 def _fills(options: Options) -> Iterator[Row]:
@@ -183,16 +181,16 @@ def _beside(options: Options) -> Row:
         requests = connection.batches(rows)
         importing.times(requests)
         shelves.tidy()
-        _sell(selling, list(islice(orders, 50)), 5)
+        selling.paced(list(islice(orders, 50)), 5, 201)
         for _ in range(rounds):
             count = round(seconds * ORDERS_A_SECOND)
-            alone.append(percentile(_sell(selling, list(islice(orders, count)), seconds), 0.95))
+            alone.append(percentile(selling.paced(list(islice(orders, count)), seconds, 201), 0.95))
             end = time.monotonic() + seconds
             importer = thread.submit(_send_again, importing, requests, end)
-            beside.append(percentile(_sell(selling, list(islice(orders, count)), seconds), 0.95))
+            beside.append(percentile(selling.paced(list(islice(orders, count)), seconds, 201), 0.95))
             sent += importer.result()
             with _busy_core():
-                computing.append(percentile(_sell(selling, list(islice(orders, count)), seconds), 0.95))
+                computing.append(percentile(selling.paced(list(islice(orders, count)), seconds, 201), 0.95))
     return Row(
         f"p95 of orders in {stores} stores beside {rows:,} repeated rows",
         milliseconds(median(alone)),
@@ -228,11 +226,11 @@ def _send_again(server: Server, requests: Sequence[bytes], end: float) -> int:
 def _orders(stores: int, count: int) -> Iterator[bytes]:
     """Orders of two lines by an app, in turn of all stores."""
     each = -(-count // stores) + 1
-    parts = [list(_orders_of(shelves.shop(20), each)) for _ in range(stores)]
+    parts = [list(orders_of(shelves.shop(20), each)) for _ in range(stores)]
     return chain.from_iterable(zip(*parts, strict=True))
 
 
-def _orders_of(business: Business, count: int) -> Iterator[bytes]:
+def orders_of(business: Business, count: int) -> Iterator[bytes]:
     products = list(Product.objects.filter(business=business)[:2])
     Product.objects.filter(business=business).update(stock=1_000_000, is_available=True)
     body = orjson.dumps(
@@ -246,19 +244,6 @@ def _orders_of(business: Business, count: int) -> Iterator[bytes]:
     for token in islice(shelves.tokens(business, count), count):
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         yield request("POST", "/app-api/orders", headers, body)
-
-
-def _sell(server: Server, orders: Sequence[bytes], seconds: float) -> list[float]:
-    """Seconds until each was answered, sent at an even pace."""
-    began = time.monotonic()
-
-    def send(position: int) -> float:
-        time.sleep(max(0.0, began + position * seconds / len(orders) - time.monotonic()))
-        (answered,) = server.times([orders[position]], 201)
-        return answered
-
-    with ThreadPoolExecutor(8) as threads:
-        return list(threads.map(send, range(len(orders))))
 
 
 # --- To an app ----------------------------------------------------------------------------------------
@@ -376,6 +361,41 @@ def _with_app(url: str) -> Connection:
     shops.hook_of(app, HookPoint.SHIPPING_RATES)
     shops.installation(app, connection.store.business).save()
     return connection
+
+
+def _command(options: Options) -> Row:
+    """An app moves orders: at a shop that answers at once, and in a store of our own."""
+    count = 50 if options.quick else 500
+    connection, own = Connection(), shelves.shop(20, orders=count)
+    ShopSystem.objects.filter(pk=connection.store.system_id).update(commands_url=options.sink.url("shop/0"))
+    Order.objects.filter(business=own).update(status=OrderStatus.PENDING)
+    mirrored = connection.store.business
+    tokens = [shelves.tokens(each, count) for each in (own, mirrored)]
+    with serving(options.folder, "store-api", OURS, **UNLIMITED) as server:
+        server.times([connection.order(each) for each in range(count)])
+        shelves.tidy()
+        here, there = (
+            server.times(
+                [
+                    _confirmed(pk, next(token))
+                    for pk in Order.objects.filter(business=store).values_list("pk", flat=True)
+                ]
+            )
+            for store, token in zip((own, mirrored), tokens, strict=True)
+        )
+    options.sink.arrivals()
+    return Row(
+        "An app moves an order, p50: at a shop, to in a store of our own",
+        milliseconds(median(here)),
+        milliseconds(median(there)),
+        median(there) / median(here),
+        note=f"p95: {milliseconds(percentile(here, 0.95))} to {milliseconds(percentile(there, 0.95))}.",
+    )
+
+
+def _confirmed(order_id: UUID, token: str) -> bytes:
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    return request("PATCH", f"/app-api/orders/{order_id}/status", headers, b'{"status":"CONFIRMED"}')
 
 
 def _call(app: HTTPConnection, path: str) -> float:

@@ -14,6 +14,7 @@ from benchmarks.dispatchers import dispatching
 from benchmarks.options import Options
 from benchmarks.processes import cpu_of, wait_for
 from benchmarks.results import Goal, Row, milliseconds, number
+from benchmarks.web import children
 from tests.demo.process import Demo, Newcomer
 from webhooks.services.publishing import publish
 
@@ -57,7 +58,7 @@ def _demo(options: Options) -> Iterator[Row]:
             "/webhooks", newcomer.app, url=options.sink.url("instant/demo"), events=["order.created"]
         )
         _wait(options, SETTLE)
-        pids = [demo.pid, *_children(demo.pid)]
+        pids = [demo.pid, *children(demo.pid)]
         yield _cpu_row(options, "`make demo`, with the sample app", pids, Goal(1, 0.5, unit=" %"))
         yield _first_row(options, "`make demo`", lambda: _ordered(demo, newcomer))
         memory = sum(_shared_out(pid) for pid in pids)
@@ -118,11 +119,6 @@ def _ordered(demo: Demo, newcomer: Newcomer) -> tuple[str, float]:
     created = datetime.fromisoformat(f"{created_at}+00:00").timestamp()
     assert created >= before
     return str(UUID(id_)), created - time.time() + time.monotonic()
-
-
-def _children(pid: int) -> list[int]:
-    found = [each.read_text() for each in Path(f"/proc/{pid}/task").glob("*/children")]
-    return [int(child) for line in found for child in line.split()]
 
 
 def _shared_out(pid: int) -> float:

@@ -142,7 +142,7 @@ class Area:
         """The wait for a page among all of them, to that for the stock page."""
         count, part = (200, 100) if self.options.quick else (SERVED, PART)
         theirs = [_get(self.stock.cookies, "/")] * part
-        pages = [_get(_cookies(each.many_client), each.many, each.many_client) for each in self.asked]
+        pages = [request_of(each.many_client, each.many) for each in self.asked]
         every = pages * (count // len(pages) + 1)
         Random(1).shuffle(every)
         waits: tuple[list[float], list[float]] = ([], [])
@@ -209,8 +209,9 @@ def _statements_and_rendering(asked: Asked) -> tuple[int, float]:
     return timing.statements, timing.rendering / took
 
 
-def _cookies(client: Client) -> dict[str, str]:
-    return {name: each.value for name, each in client.cookies.items()}
+def request_of(client: Client, path: str) -> bytes:
+    """A request for a page over HTTP, as the person who is signed in at this client."""
+    return _get({name: each.value for name, each in client.cookies.items()}, path, client)
 
 
 def _get(cookies: dict[str, str], path: str, client: Client | None = None) -> bytes:

@@ -7,6 +7,7 @@ the path selects its behavior:
 /wait/20/…   answers after 20 ms     /bomb/…     1 GB of zeros, packed to 1 MB
 /hang/…      never answers           /drip/…     a byte of the headers every 0.1 s
 /fee/…       answers a shipping hook
+/shop/…      answers a command to move an order, as its shop
 """
 
 import asyncio
@@ -86,6 +87,8 @@ class Connection(asyncio.Protocol):
             self.transport.write(OK)
         elif behaviour == b"fee":
             self.transport.write(FEE)
+        elif behaviour == b"shop":
+            self.transport.write(_moved(json.loads(body)["data"]))
         elif behaviour == b"wait":
             asyncio.get_running_loop().call_later(int(rest[0]) / 1000, self.transport.write, OK)
         elif behaviour != b"hang":
@@ -134,6 +137,27 @@ def _body_length(data: bytes, end: int) -> int:
 def _id_in(body: bytes) -> bytes:
     found = ID_IN_BODY.search(body)
     return found[1] if found else b""
+
+
+def order_row(status: str) -> dict[str, Any]:
+    """An order of a connected store, as its software sends it."""
+    return {
+        "orderNumber": "1001",
+        "status": status,
+        "items": [{"productId": "p-1", "name": "Product", "quantity": 2, "price": 4.5}],
+        "subtotal": 9,
+        "amount": 9,
+        "createdAt": "2026-11-20T15:04:05.123Z",
+    }
+
+
+def _moved(asked: dict[str, Any]) -> bytes:
+    row = {"order": {"id": asked["orderId"], "version": 2} | order_row(asked["status"])}
+    body = json.dumps(row).encode()
+    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (
+        len(body),
+        body,
+    )
 
 
 def _told() -> bytes:

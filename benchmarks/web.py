@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter, sleep
+from time import monotonic, perf_counter, sleep
 
 from benchmarks.dispatchers import cpu_of_sessions
 from benchmarks.processes import Failed, Process, cpu_of, started, wait_for
@@ -37,7 +37,7 @@ class Server:
         self.port = port
         self._process = process
         wait_for(self._listens, 60, f"{process.name} to listen")
-        (self._worker,) = _children(process.pid)
+        (self._worker,) = children(process.pid)
 
     def cost(self, requests: Sequence[bytes], expected: int = 200, settles: float = 0.0) -> Cost:
         """Send them all over a few connections, the next one when the answer to the last one is there.
@@ -64,6 +64,18 @@ class Server:
             parts = [requests[start::at_once] for start in range(at_once)]
             return [each for part in threads.map(self.times, parts) for each in part]
 
+    def paced(self, requests: Sequence[bytes], seconds: float, expected: int = 200) -> list[float]:
+        """Seconds until each was answered, sent at an even pace within so many seconds."""
+        began = monotonic()
+
+        def send(position: int) -> float:
+            sleep(max(0.0, began + position * seconds / len(requests) - monotonic()))
+            (answered,) = self.times([requests[position]], expected)
+            return answered
+
+        with ThreadPoolExecutor(8) as threads:
+            return list(threads.map(send, range(len(requests))))
+
     def _send(self, requests: Sequence[bytes], expected: int) -> float:
         """Seconds until all had been answered, one after another."""
         return sum(self._answered(requests, expected))
@@ -82,7 +94,7 @@ class Server:
         if not self._process.alive():
             self._process.hear()  # which tells why
         with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
-            return bool(_children(self._process.pid))
+            return bool(children(self._process.pid))
         return False
 
 
@@ -134,8 +146,10 @@ def _some(connection: socket.socket) -> bytes:
     return part
 
 
-def _children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+def children(pid: int) -> list[int]:
+    """Those that any thread of the process has started."""
+    found = [each.read_text() for each in Path(f"/proc/{pid}/task").glob("*/children")]
+    return [int(child) for line in found for child in line.split()]
 
 
 def free_port() -> int:
