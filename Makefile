@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OSCAR := build/oscar/.venv
+VENDURE := build/vendure
 QUICK := not slow and not fault and not benchmark
 # Formats style sheets and scripts. `.ci/prepare` installs it where Node is.
 PRETTIER := build/node/node_modules/.bin/prettier
@@ -21,10 +23,14 @@ unexport DJANGO_SETTINGS_MODULE
 # Where nothing may be cached, pytest rewrites every test module again: 20 s of each worker.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected explore explore-unprotected lint audit format bench soak soak-unprotected screenshots release mutants clean
+.PHONY: help demo demo-connected test test-connected coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected explore explore-unprotected lint audit format bench soak soak-unprotected screenshots release dist mutants clean
 
 demo: $(VENV)/.runtime ## the whole product on its embedded default
 	@DEBUG=$${DEBUG-1} ALLOW_LOCAL_DESTINATIONS=$${ALLOW_LOCAL_DESTINATIONS-$${DEBUG-1}} exec $(BIN)/python manage.py demo
+
+demo-connected: ## the same, and django-oscar beside it as a connected shop
+	@$(MAKE) --no-print-directory -j 2 $(VENV)/.runtime $(OSCAR)/.ready
+	@exec $(BIN)/python -m tools.connected_demo
 
 test: $(VENV)/.development ## the test suite but for its long tests, on PostgreSQL and Redis where they are there
 	$(BIN)/python -m pytest -n 2 -m "$(QUICK) and not long" $(ARGS)
@@ -40,6 +46,12 @@ test-slow: $(VENV)/.development ## every page in every look; the demo and the wo
 
 test-embedded: $(VENV)/.development ## `make test` with the long tests on SQLite, without services
 	EMBEDDED=1 $(BIN)/python -m pytest -n 2 -m "$(QUICK)" $(ARGS)
+
+# With ARGS=vendure it is the shop in another language.
+CONNECTED := $(if $(filter vendure,$(firstword $(ARGS))),vendure,oscar)
+
+test-connected: $(VENV)/.development $(if $(filter vendure,$(CONNECTED)),$(VENDURE),$(OSCAR))/.ready ## django-oscar as a connected shop, in a browser, with real processes; ARGS=vendure for Vendure
+	$(BIN)/python -m pytest -m connected tests/connected -k $(if $(filter vendure,$(CONNECTED)),vendure,"not vendure") $(filter-out vendure,$(ARGS))
 
 test-faults: $(VENV)/.development ## processes and servers killed, paused and starved (docs/faults.md), and a quick benchmark
 	$(BIN)/python -m pytest -m "fault or benchmark" tests/faults tests/benchmarks $(ARGS)
@@ -90,6 +102,9 @@ screenshots: $(VENV)/.development ## every page in light, dark and at 390 px, in
 release: $(VENV)/.development ## the next version, `make release VERSION=0.2.0`: commit, tag, and its files in dist/; CONTRIBUTING.md has the steps
 	$(BIN)/python -m tools.release $(VERSION) $(ARGS)
 
+dist: $(VENV)/.development ## the files of a release that was made before, `make dist VERSION=0.2.0`, from its commit
+	$(BIN)/python -m tools.release $(VERSION) --files
+
 help: ## this list
 	@awk -F ' ## ' -v 'first=demo test lint format bench' ' \
 	  function line(name) { printf "  %-26s %s\n", name, about[name]; delete about[name] } \
@@ -101,6 +116,18 @@ help: ## this list
 
 clean: ## removes the virtual environment and everything that runs have made, the demo's data too
 	rm -rf $(VENV) build dist var
+
+# The connected shop has another Django, and knows nothing of ours.
+$(OSCAR)/.ready: examples/oscar_shop/requirements.txt sdk/store-python/pyproject.toml $(PYTHON_OF_VENV)
+	@$(BIN)/python -m venv --clear $(OSCAR)
+	@$(OSCAR)/bin/python -m pip --disable-pip-version-check install --quiet --requirement examples/oscar_shop/requirements.txt --editable sdk/store-python
+	@touch $@
+
+# package.json has the exact versions. Vendure would report each start to its makers.
+$(VENDURE)/.ready: examples/vendure_shop/package.json
+	@mkdir -p $(VENDURE) && cp examples/vendure_shop/package.json $(VENDURE)
+	@npm install --prefix $(VENDURE) --no-package-lock --no-fund --no-audit --silent
+	@touch $@
 
 $(VENV)/.python-%:
 	@$(PYTHON) -m tools.virtual_environment $(VENV)

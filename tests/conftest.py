@@ -33,6 +33,7 @@ from tests.hooking import hooking as hooking
 from tests.payloads import hold_to_schemas
 from tests.signals import ear as ear
 from tests.template_database import django_db_modify_db_settings as django_db_modify_db_settings
+from tests.template_database import django_db_setup as django_db_setup
 
 django.test.client.WSGIRequest = Request  # type: ignore[misc, attr-defined]  # as `config.wsgi` makes them
 # Settings don't change while a server runs, so a part of a page that shows them is kept.

@@ -155,6 +155,9 @@ ENDPOINTS: Final = [
     Endpoint("GET app-api/orders/<order_id>", "read_orders"),
     Endpoint("PATCH app-api/orders/<order_id>/status", "write_orders", body={"status": "CONFIRMED"}),
     Endpoint(
+        "PATCH app-api/orders/<order_id>/attributes", "write_orders", body={"attributes": {"slot": "Friday"}}
+    ),
+    Endpoint(
         "PATCH app-api/orders/<order_id>/payment",
         "write_orders",
         body={"status": "COMPLETED", "reference": "r-1"},
@@ -249,6 +252,7 @@ ENDPOINTS: Final = [
         DEVELOPER,
         body={"howToTest": "Use SAVE10.", "scopeReason": "To count.", "release": "STEPS"},
     ),
+    Endpoint("GET developer/apps/<app_id>/readiness", VIEWER),
     Endpoint("GET developer/apps/<app_id>/submissions", VIEWER),
     Endpoint("GET developer/apps/<app_id>/versions", VIEWER),
     Endpoint("POST developer/apps/<app_id>/versions/<number>/restore", DEVELOPER),

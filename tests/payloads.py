@@ -8,11 +8,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from developers.docs.openapi.calls import data_schema
+from extensions.services import installation_updates
 from webhooks import catalogue, receivers
 from webhooks.messages import payloads
 from webhooks.services.sandbox import samples
 
-PUBLISHERS = ((receivers, "publish"), (samples, "publish_to"))
+PUBLISHERS = ((receivers, "publish"), (samples, "publish_to"), (installation_updates, "publish_to"))
 BUILDERS = {
     "data_erasure": catalogue.DATA_ERASURE,
     "customer_erased": catalogue.CUSTOMER_ERASURE,

@@ -3,10 +3,12 @@
 It is a template for the test databases, named after all migrations, so it is made again whenever one changes.
 """
 
+import gc
 import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,6 +27,19 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     url = os.environ.get("DATABASE_URL", "")
     if url.startswith("postgres"):
         settings.DATABASES["default"].setdefault("TEST", {})["TEMPLATE"] = _template(url)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """Part of pytest-django: the test database, which it drops in the end.
+
+    Threads of tests that have ended leave sessions: in circles of objects, or in the warning of such a session that pytest keeps. While one is
+    open, the database can't be dropped.
+    """
+    yield
+    for each in gc.get_objects():
+        if issubclass(type(each), psycopg.Connection):  # `isinstance` would ask a proxy what it stands for
+            each.close()
 
 
 def _template(url: str) -> str:

@@ -5,9 +5,7 @@ that only one other imports goes into that one, and small ones of one topic beco
 """
 
 import ast
-import io
 import re
-import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import PurePath
@@ -17,6 +15,7 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 
+from tests.code_lines import code_lines
 from tools.tracked_files import tracked
 
 MOST_MODULES = 690
@@ -25,15 +24,6 @@ MOST_SINGLE_READERS = 80
 MOST_IN_A_FOLDER = 16
 LONGEST = 350  # lines that aren't blank
 
-NO_CODE = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # Django reads these by their names.
 WIRING = re.compile(
     r"(^|/)(urls|apps|admin|tasks|receivers|signals|checks|celery|wsgi|middleware|views|commands|templatetags|management)(/|\.py$)"
@@ -46,23 +36,6 @@ class Figures(NamedTuple):
     single_readers: list[str]
     full_folders: list[str]
     longest: int
-
-
-def code_lines(text: str, tree: ast.Module) -> int:
-    """Those with code on them: no blanks, comments and docstrings."""
-    prose = {
-        line
-        for node in ast.walk(tree)
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None
-        for line in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)
-    }
-    code = {
-        line
-        for token in tokenize.generate_tokens(io.StringIO(text).readline)
-        if token.type not in NO_CODE
-        for line in range(token.start[0], token.end[0] + 1)
-    }
-    return len(code - prose)
 
 
 def imported(tree: ast.Module) -> Iterator[str]:

@@ -62,7 +62,8 @@ class BackedUp(Postgres):
 
     def _set_up(self, repository: str) -> None:
         """As the guide does it, on a machine that is a folder."""
-        commands = re.sub(r" /(?=etc|usr)", f" {self._machine}/", block("set-up-backups"))
+        (self._machine / "etc/postgresql/17/main/conf.d").mkdir(parents=True, exist_ok=True)
+        commands = re.sub(r'([ "])/(?=etc|usr)', rf"\1{self._machine}/", block("set-up-backups"))
         commands = commands.replace("repository-s3", f"repository-{repository}")
         if not self.as_user:
             commands = commands.replace("--group=postgres ", "")

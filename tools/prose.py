@@ -28,7 +28,7 @@ FOR_USERS = (
 # Where a shop is a store. Elsewhere it may be the software of others whose stores are connected (contract, section 17).
 WITH_STORES_ALONE = (
     "templates/accounts", "templates/developers", "templates/merchants", "templates/storefront", "templates/stores", "storefront",
-    "merchants", "sdk", "examples", "README.md", "SECURITY.md",
+    "merchants", "sdk/python", "sdk/node", "sdk/js", "examples/sample_app", "examples/checkout_node", "README.md", "SECURITY.md",
 )  # fmt: skip
 
 

@@ -244,6 +244,11 @@ class Nginx:
                 stderr=log,
                 start_new_session=True,
             )  # fmt: skip
+        # It reads its files before it listens, and ends if one is missing. Its log says which.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            status = self._process.wait(0.5)
+            said = (self.folder / "nginx.log").read_text()[-500:]
+            raise Missing(f"nginx ended with status {status}: {said}")
 
     def kill(self) -> None:
         """The process and its workers, with all connections."""

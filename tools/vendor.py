@@ -54,6 +54,10 @@ PACKAGES = (
         ("files/inter-latin-wght-normal.woff2",),
     ),
     Package(
+        "@fontsource-variable/fraunces", "5.3.0", "fraunces", "OFL-1.1",
+        ("files/fraunces-latin-wght-normal.woff2",),
+    ),
+    Package(
         "@fontsource-variable/jetbrains-mono", "5.3.0", "jetbrains-mono", "OFL-1.1",
         ("files/jetbrains-mono-latin-wght-normal.woff2",),
     ),

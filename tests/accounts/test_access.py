@@ -8,6 +8,7 @@ DECIDE = ("accounts/access.py", "accounts/models/people.py")
 # These ask whether the owner's account still exists, or is one of the demo's.
 OF_THE_ACCOUNT = (
     "accounts/services/confirmation.py", "accounts/services/staff.py", "config/demo/order_bell.py", "stores/services/customer_erasure.py",
+    "teststores/trials.py",
 )  # fmt: skip
 
 

@@ -46,9 +46,9 @@ READS = {
     "/app-api/products?category=": 3,
     "/app-api/products/{product}": 2,
     "/app-api/products/slug/{slug}": 2,
-    "/app-api/orders": 3,
-    "/app-api/orders?status=PENDING": 4,
-    "/app-api/orders/{order}": 3,
+    "/app-api/orders": 4,
+    "/app-api/orders?status=PENDING": 5,
+    "/app-api/orders/{order}": 4,
     "/app-api/events": 4,
 }
 
@@ -76,7 +76,7 @@ def test_read_takes_one_round_trip_to_redis(
     assert len(round_trips) == 1, round_trips
 
 
-@pytest.mark.parametrize(("lines", "stock", "count"), [(1, None, 15), (3, None, 15), (3, 10, 16)])
+@pytest.mark.parametrize(("lines", "stock", "count"), [(1, None, 17), (3, None, 17), (3, 10, 18)])
 def test_placing_an_order_takes_as_many_statements_for_many_lines(
     api: Client, sandbox: Business, statements: Statements, lines: int, stock: int | None, count: int
 ) -> None:
@@ -89,7 +89,7 @@ def test_placing_an_order_takes_as_many_statements_for_many_lines(
     }
     with statements() as made:
         assert api.post("/app-api/orders", body, content_type="application/json").status_code == 201
-    # BEGIN and COMMIT, a savepoint here, are among them, and one question, two in a sandbox, who is asked at the hook points. One is the order's history, and one its currency.
+    # BEGIN and COMMIT, a savepoint here, are among them, and one question, two in a sandbox, who is asked at the hook points. One is the order's history, one its currency, and two are the person's seed.
     assert len(made) == count, "\n".join(query["sql"][:150] for query in made)
 
 

@@ -17,7 +17,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Business
+from accounts.models import Business, User
 from appapi.models import Export, ExportStatus
 from appapi.services import exports
 from appapi.services.exports import delete_expired, make_exports
@@ -62,6 +62,32 @@ def test_file_of_an_export_is_for_the_platforms_user_alone(api: Client, sandbox:
     made(api, "orders")
     file = Path(storages["exports"].path(Export.objects.get().file_name))
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.spec(
+    "Contract 23 What an order tells", "Orders of exports have customer.key and the app's own attributes"
+)
+def test_export_of_orders_has_the_keys_and_attributes_of_this_installation(
+    api: Client, sandbox: Business, dana: User
+) -> None:
+    bread = factories.product(sandbox)
+    other = client_of(factories.installation(factories.app(dana), sandbox))
+    for client, slot in ((api, "Friday"), (other, "Monday")):
+        order = {
+            "items": [{"productId": str(bread.pk), "quantity": 1}],
+            "customer": {"name": "Kim", "email": "kim@example.com"},
+            "deliveryMethod": "PICKUP",
+            "paymentMethod": "CASH",
+            "attributes": {"slot": slot},
+        }
+        assert client.post("/app-api/orders", order, content_type="application/json").status_code == 201
+    own, others = (records(client, made(client, "orders")) for client in (api, other))
+    assert [each["attributes"] for each in own] == [{}, {"slot": "Friday"}]
+    assert [each["attributes"] for each in others] == [{"slot": "Monday"}, {}]
+    [key], [another] = ({each["customer"]["key"] for each in found} for found in (own, others))
+    assert key.startswith("shp_")
+    assert another.startswith("shp_")
+    assert key != another
 
 
 @pytest.mark.spec(SPEC, "POST /app-api/exports makes a file of the list's records, one export at a time")

@@ -19,6 +19,7 @@ from common.rest import idempotency
 from installations.models import Installation
 from marketplace.models import App
 from stores import hookpoints
+from stores.buyers.shoppers import OwnPart
 from stores.models import Order, Product
 from stores.records import OrderRecord
 from stores.serializers import order_payload
@@ -156,7 +157,7 @@ def test_failure_of_ours_frees_the_key_at_once(
     api: Client, body: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("stores.serializers.order_payload", fail_with(RuntimeError("a bug")))
+        patch.setattr("appapi.serializers.order_payload", fail_with(RuntimeError("a bug")))
         assert post(api, body).status_code == 500
     assert (Order.objects.count(), stock()) == (0, 5)
     assert post(api, body).status_code == 201
@@ -168,14 +169,14 @@ def test_failure_after_the_order_is_saved_keeps_its_answer(
 ) -> None:
     records: list[dict[str, Any]] = []
 
-    def fail_later(order: OrderRecord) -> dict[str, Any]:
+    def fail_later(order: OrderRecord, own: OwnPart) -> dict[str, Any]:
         if records:
             raise RuntimeError("a bug")
-        records.append(order_payload(order))
+        records.append(order_payload(order, own))
         return records[0]
 
     with monkeypatch.context() as patch:
-        patch.setattr("stores.serializers.order_payload", fail_later)
+        patch.setattr("appapi.serializers.order_payload", fail_later)
         assert post(api, body).status_code == 500
     answer = post(api, body)
     assert (answer.status_code, answer.json()) == (201, records[0])

@@ -75,6 +75,7 @@ def test_order_record_names_every_field(api: Client, sandbox: Business) -> None:
         "discount": 0.5,
         "deliveryFee": 5,
         "amount": 30,
+        "refunded": 0,
         "currency": "USD",
         "deliveryMethod": "DELIVERY",
         "address": "1 Harbour Rd",
@@ -86,12 +87,13 @@ def test_order_record_names_every_field(api: Client, sandbox: Business) -> None:
             "invoiceId": "i-1",
             "expiresAt": "2026-11-20T12:00:00.000Z",
         },
-        "customer": {"name": "Zoë", "email": "kim@example.com", "phone": "+44 20"},
+        "customer": {"name": "Zoë", "email": "kim@example.com", "phone": "+44 20", "key": None},
         "note": "Ring twice",
         "isGuest": True,
         "validation": "VALID",
         "createdAt": "2026-11-20T12:00:00.000Z",
         "updatedAt": "2026-11-20T12:00:00.000Z",
+        "attributes": {},
     }
     assert api.get("/app-api/orders").json() == {"data": [record], "total": 1, "page": 1, "limit": 20}
 
@@ -179,7 +181,7 @@ def test_order_of_another_business_is_not_found(api: Client, elsewhere: Installa
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_list_takes_three_statements(
+def test_list_takes_four_statements(
     api: Client, sandbox: Business, rows: int, statements: Callable[[], CaptureQueriesContext]
 ) -> None:
     for _ in range(rows):
@@ -188,7 +190,7 @@ def test_list_takes_three_statements(
     with statements() as asked:
         answer = api.get("/app-api/orders")
     assert [len(order["items"]) for order in answer.json()["data"]] == [1] * rows
-    assert len(asked) == 3, [query["sql"] for query in asked]
+    assert len(asked) == 4, [query["sql"] for query in asked]
 
 
 @pytest.mark.spec("Order status", "Forward moves are allowed and may skip stages; each publishes one event")

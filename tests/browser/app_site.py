@@ -14,12 +14,13 @@ BLOCK = b"""<!doctype html><html lang="en"><title>Block</title><h1 id="title">Wa
 import { connectBlock, wear } from "/sdk.js";
 window.heard = [];
 window.tokens = [];
+window.kept = [];
 window.block = connectBlock({ platformOrigin: "PLATFORM", storesOrigin: "STORES", onSettings(settings, blockId, theme) {
   window.theme = theme;
   wear(theme);
   window.heard.push({ settings, blockId });
   document.getElementById("title").textContent = settings.title ?? "No title";
-}, onSession: (token) => window.tokens.push(token) });
+}, onSession: (token) => window.tokens.push(token), onAttributes: (kept) => window.kept.push(kept) });
 </script></html>"""
 
 ADMIN = b"""<!doctype html><html lang="en"><title>Admin</title><h1 id="name">Waiting</h1>

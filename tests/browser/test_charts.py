@@ -9,6 +9,9 @@ from playwright.sync_api import Page, expect
 from accounts.models import Business, User
 from stores.models import Order
 from tests import factories
+from tests.deliveries import OK, delivery
+from tests.webhooks import helpers
+from webhooks.enums import DeliveryStatus
 
 from .conftest import NewPage, SignIn
 
@@ -50,3 +53,71 @@ def test_print_shows_the_plot_and_leaves_out_what_cannot_be_opened(home: Page) -
     home.emulate_media(media="print", forced_colors="none")
     expect(home.locator(".plot")).to_be_visible()
     expect(home.get_by_text("Table of sales by day")).to_be_hidden()
+
+
+@pytest.fixture
+def analytics(dana: User, shop: Business) -> str:
+    """The path of an app's plots, three of which have figures."""
+    app = factories.app(dana)
+    factories.approve(app)
+    webhook = helpers.webhook(
+        factories.installation(app, shop, is_test=False), "https://a.example/", ["order.created"]
+    )
+    delivery(webhook, DeliveryStatus.SUCCEEDED, OK)
+    return f"/portal/apps/{app.slug}/analytics/?range=7d"
+
+
+def test_one_crosshair_says_a_day_in_all_plots(
+    new_page: NewPage, sign_in: SignIn, dana: User, analytics: str
+) -> None:
+    page = new_page()
+    sign_in(page.context, dana)
+    page.goto(analytics)
+    plots = page.locator("[data-plot]")
+    plots.first.locator("> :is(a, g)").nth(2).hover()
+    expect(page.locator(".cross")).to_have_count(plots.count())
+    assert plots.count() > 2
+    assert len(set(page.locator(".cross-said strong").all_inner_texts())) == 1
+    expect(page.locator(".cross-said").first).to_contain_text("installs 0, uninstalls 0")
+    page.keyboard.press("Escape")
+    expect(page.locator(".cross")).to_have_count(0)
+
+
+def test_a_finger_sees_a_day_before_it_opens_it(
+    new_page: NewPage, sign_in: SignIn, dana: User, analytics: str
+) -> None:
+    page = new_page(has_touch=True)
+    sign_in(page.context, dana)
+    page.goto(analytics)
+    today = page.locator("[data-plot] a[href*=deliveries] .hover").last
+    today.tap()
+    expect(page.locator(".cross-said").first).to_be_visible()
+    assert page.url.endswith(analytics)
+    today.tap()
+    page.wait_for_url("**/deliveries/?since=**")
+
+
+def test_one_button_shows_the_tables_of_all_plots(
+    new_page: NewPage, sign_in: SignIn, dana: User, analytics: str
+) -> None:
+    page = new_page()
+    sign_in(page.context, dana)
+    page.goto(analytics)
+    number = page.locator("[data-plot]").count()
+    expect(page.locator(".chart-card summary:visible")).to_have_count(0)
+    page.get_by_role("button", name="Show tables").click()
+    expect(page.locator(".chart-card table:visible")).to_have_count(number)
+    expect(page.locator("[data-plot]:visible")).to_have_count(0)
+    page.get_by_role("button", name="Show plots").click()
+    expect(page.locator("[data-plot]:visible")).to_have_count(number)
+
+
+def test_without_a_script_each_plot_has_its_table(
+    new_page: NewPage, sign_in: SignIn, dana: User, analytics: str
+) -> None:
+    page = new_page(java_script_enabled=False)
+    sign_in(page.context, dana)
+    page.goto(analytics)
+    expect(page.get_by_role("button", name="Show tables")).to_be_hidden()
+    page.get_by_text("Table of webhook latency").click()
+    expect(page.locator(".chart-card table:visible")).to_have_count(1)

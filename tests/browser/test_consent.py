@@ -7,8 +7,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from accounts.models import Business, User
+from extensions.services.manifests import save_manifest
 from marketplace.models import App
 from tests import factories
+from tests.extensions.manifests import admin_page, block, hook, script, widget
 from tests.installations.oauth_client import address
 from tests.receivers import Answer, Receiver
 
@@ -71,6 +73,31 @@ def test_page_is_accessible(new_page: NewPage, sign_in: SignIn, app: App, mira: 
     page.goto(address(app))
     assert violations(page) == []
     expect(page.locator("h1")).to_have_text("Loyalty Stars wants to connect to your store")
+
+
+@pytest.mark.long
+def test_what_a_large_app_asks_for_fits_one_screen(
+    new_page: NewPage, sign_in: SignIn, app: App, mira: User, shop: Business
+) -> None:
+    points = (
+        "checkout.payment_methods", "checkout.create_payment", "order.validate", "checkout.shipping_rates", "order.calculate_discounts",
+    )  # fmt: skip
+    document = {
+        "hooks": [hook(hookPoint=each) for each in points],
+        "embeds": [script(), widget()],
+        "blocks": [block()],
+        "adminPages": [admin_page()],
+    }
+    save_manifest(app=app, developer=app.developer, document=document)
+    factories.approve(app, scopes=["read_products", "read_orders", "write_orders", "read_business"])
+    page = new_page(viewport={"width": 1440, "height": 900})
+    sign_in(page.context, mira)
+    page.goto(address(app))
+    assert page.evaluate("document.documentElement.scrollHeight") <= 900
+    sentence = page.get_by_text("from stars.example.com/count.js", exact=False)
+    expect(sentence).to_be_hidden()
+    page.locator("summary", has_text="Visit counter").click()
+    expect(sentence).to_be_visible()
 
 
 def test_page_fits_320_pixels_with_long_names(

@@ -70,6 +70,8 @@ def test_sign_up_to_the_first_call(counted: Counted) -> None:
     result = counted.page.get_by_role("status").filter(has_text="Your first call")
     expect(result).to_contain_text("200 in")
     expect(result).to_contain_text('"name"')
+    expect(result.locator(".what-was-read")).to_have_text(re.compile(r"^\d+ products, the newest is \S.*\.$"))
+    expect(result.locator("svg.drawn")).to_have_count(1)
     assert counted.presses == 5
     assert len(counted.paths) == 4
     assert violations(counted.page) == []
@@ -86,7 +88,7 @@ def test_first_webhook_is_seen(new_page: NewPage, dispatcher: object, look: str)
     page.get_by_role("button", name="Register").click()
     counted = Counted(page)
     create_app(counted)
-    page.get_by_label("Access token").click()  # a browser asks only somebody who has touched the page
+    page.get_by_text("Each by itself").click()  # a browser asks only somebody who has touched the page
     counted.presses = 0
     counted.press("button", "I stored them. Open the test store")
     counted.press("button", "Place a test order")

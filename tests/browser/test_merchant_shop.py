@@ -11,6 +11,7 @@ from stores.services.pages import create_page
 from stores.services.reviews import create_review
 from tests import factories
 
+from .axe import violations
 from .chromium import overflow
 from .conftest import NewPage, SignIn
 
@@ -86,6 +87,7 @@ def test_focus_stays_with_the_next_act_after_a_press_by_keyboard(merchant: NewPa
     page.get_by_role("button", name="Confirm order").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Mark as delivered")).to_be_focused()
+    press(page, page.locator(".more summary"))
     press(page, page.get_by_role("link", name="Cancel order"))
     press(page, page.get_by_role("button", name="Cancel order"))
     expect(page.get_by_role("status").filter(has_text=f"Order {order.number} is cancelled.")).to_be_focused()
@@ -105,6 +107,7 @@ def test_order_is_worked_off_by_keyboard_without_scripts(
     press(page, page.get_by_role("button", name="Mark as ready"), "Space")
     expect(page.get_by_text(f"Order {order.number} is ready.")).to_be_visible()
     expect(page.locator("[aria-current=step]")).to_contain_text("Ready")
+    press(page, page.locator(".more summary"))
     press(page, page.get_by_role("link", name="Cancel order"))
     expect(page.get_by_text("go back in stock")).to_be_visible()
     press(page, page.get_by_role("button", name="Cancel order"))
@@ -140,6 +143,41 @@ def test_shelf_is_kept_by_keyboard_without_scripts(merchant: NewPage, shop: Busi
     press(page, page.get_by_role("button", name="Delete product"))
     expect(page.get_by_text("Rye deleted.")).to_be_visible()
     assert list(Product.objects.values_list("name", "stock")) == [("Bread", 20)]
+
+
+def test_products_are_changed_in_their_rows_and_a_wrong_value_stays(
+    merchant: NewPage, shop: Business, bread: Product
+) -> None:
+    page = merchant("/merchant/products/")
+    price, stock = (page.get_by_role("textbox", name=f"{name} of Bread") for name in ("Price", "Stock"))
+    price.fill("6,90")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    expect(price).to_have_value("6.90")
+    page.get_by_role("switch", name="Bread is available").uncheck()
+    expect(page.locator("[data-status]")).to_have_text("Unavailable")
+    stock.fill("a dozen")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("alert")).to_have_text("Enter a whole number, such as 12.")
+    expect(stock).to_have_value("a dozen")
+    assert violations(page) == []
+    stock.fill("12")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    bread.refresh_from_db()
+    assert (bread.price, bread.stock, bread.is_available) == (690, 12, False)
+    assert page.url.endswith("/merchant/products/")
+
+
+def test_what_is_changed_after_the_session_ended_is_asked_for_again(
+    merchant: NewPage, shop: Business, bread: Product
+) -> None:
+    page = merchant("/merchant/products/")
+    page.context.clear_cookies()
+    page.get_by_role("textbox", name="Stock of Bread").fill("20")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
 
 
 def test_review_and_page_by_keyboard_without_scripts(

@@ -72,9 +72,9 @@ def test_cause_of_a_failing_webhook_is_found_and_resent_in_three_presses(
     page = portal("/portal/", java_script_enabled=scripted)
     page.get_by_role("link", name=stars.name).click()
     page.get_by_role("link", name="A webhook endpoint is failing").click()
-    expect(page.get_by_text("your endpoint answered 401, all to")).to_be_visible()
+    expect(page.get_by_text("Your endpoint returned 401 for")).to_be_visible()
     expect(page.get_by_text("Usually its signature check fails")).to_be_visible()
-    group = page.locator(".notice", has_text="no response within 10 seconds")
+    group = page.locator(".look-first > li", has_text="No response within 10 seconds")
     group.get_by_role("button", name="Resend 1").click()
     expect(page.get_by_text("1 delivery is being resent.")).to_be_visible()
     made["failed"].refresh_from_db()
@@ -122,7 +122,7 @@ def test_test_event_is_sent_in_two_presses(portal: NewPage, made: Made, scripted
 
 def test_group_says_by_itself_what_became_of_a_resend(portal: NewPage, made: Made) -> None:
     page = portal("/portal/apps/stars/deliveries/")
-    group = page.locator(".notice", has_text="no response within 10 seconds")
+    group = page.locator(".look-first > li", has_text="No response within 10 seconds")
     group.get_by_role("button", name="Resend 1").click()
     expect(page.get_by_text("1 delivery is being resent.")).to_be_visible()
     expect(group).to_have_count(0)
@@ -135,7 +135,7 @@ def test_group_says_by_itself_what_became_of_a_resend(portal: NewPage, made: Mad
 
 def test_page_of_a_waiting_delivery_shows_its_outcome_by_itself(portal: NewPage, made: Made) -> None:
     page = portal("/portal/apps/stars/deliveries/{failing.id}/".format(**made))
-    expect(page.get_by_role("heading", level=1)).to_have_text("Failing: your endpoint answered 401")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Failing: your endpoint returned 401")
     expect(page.get_by_role("link", name="Reload")).to_be_hidden()
     Delivery.objects.filter(pk=made["failing"].pk).update(
         status=DeliveryStatus.SUCCEEDED, due_at=None, finished_at=timezone.now()
@@ -162,6 +162,38 @@ def test_new_deliveries_are_offered_and_the_list_stays(portal: NewPage, made: Ma
     assert violations(page) == []
     link.click()
     expect(rows).to_have_count(before + 1)
+    expect(page.locator("tbody tr.is-new")).to_have_count(1)
+    page.reload()
+    expect(page.locator("tbody tr.is-new")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("language", "read_back"), [("en-US", "28 Nov 2026, 22:49"), ("de-DE", None)])
+def test_time_field_reads_back_what_a_browser_writes_in_another_way(
+    portal: NewPage, made: Made, language: str, read_back: str | None
+) -> None:
+    page = portal("/portal/apps/stars/deliveries/?since=2026-11-28T22:49", locale=language)
+    output = page.locator("output.read-back").first
+    if read_back is None:
+        expect(output).to_have_count(0)
+        return
+    expect(output).to_have_text(read_back)
+    page.get_by_label("From").fill("2026-11-01T09:05")
+    expect(output).to_have_text("1 Nov 2026, 09:05")
+
+
+def test_zone_is_where_the_times_are(portal: NewPage, made: Made, stars: App) -> None:
+    """In the head of a list's column. Below a page with other times, and nowhere without any."""
+    page = portal("/portal/apps/stars/deliveries/")
+    expect(page.locator("thead .zone")).to_be_visible()
+    expect(page.get_by_text("Times are in")).to_be_hidden()
+    page.goto("/portal/apps/stars/members/")
+    expect(page.locator("#times")).to_be_visible()
+    page.goto("/portal/apps/stars/signatures/")
+    expect(page.locator("main time")).to_have_count(0)
+    expect(page.locator("#times")).to_be_hidden()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/portal/apps/stars/deliveries/")
+    expect(page.locator("#times")).to_be_visible()  # the heads of columns aren't shown there
 
 
 @pytest.mark.slow  # it waits as long as the page does

@@ -12,7 +12,7 @@ from marketplace.models import App, Submission
 from marketplace.services import reviews
 from tests import factories
 
-from .conftest import NewPage, SignIn
+from .conftest import PHONE, NewPage, SignIn
 
 QUEUE = "/admin/marketplace/submission/"
 CRITERIA = ("Functionality", "Security", "Scope appropriateness", "Quality", "Policy compliance")
@@ -148,3 +148,37 @@ def test_results_of_the_checks_appear_by_themselves(admin: NewPage, rounds: dict
     check_runs.run_due_checks(submission_id=rounds["update"].pk)
     expect(checks).to_contain_text("No icon.")
     expect(checks).not_to_contain_text("The checks are running.")
+
+
+@pytest.mark.parametrize(
+    ("look", "first_row", "row"), [({}, 240, 64), (PHONE, 300, 120)], ids=["desktop", "phone"]
+)
+def test_queue_shows_many_submissions_at_once(
+    admin: NewPage, look: dict[str, object], first_row: int, row: int
+) -> None:
+    """With all that a row may have, of names of a usual length."""
+    App.objects.filter(name__startswith="A name").update(name="Table Cards")
+    Submission.objects.filter(status="PENDING_REVIEW").update(
+        risk_reasons=[
+            {"weight": 4, "text": "New script"}, {"weight": 3, "text": "New hook"}, {"weight": 2, "text": "Sensitive scopes"}, {"weight": 2, "text": "First app"}
+        ]
+    )  # fmt: skip
+    page = admin(QUEUE, **look)
+    rows = page.locator(".queue tbody tr")
+    expect(rows).to_have_count(2)
+    boxes = [each for each in (row.bounding_box() for row in rows.all()) if each]
+    assert boxes[0]["y"] <= first_row
+    assert max(each["height"] for each in boxes) <= row
+    icon = page.locator(".queue .app-icon").first.bounding_box()
+    assert icon
+    assert (icon["width"], icon["height"]) == (24, 24)
+
+
+def test_filters_of_apps_are_chips_on_one_line(admin: NewPage) -> None:
+    page = admin("/admin/marketplace/app/")
+    chips = page.locator(".queue-bar > *")
+    assert len({round(each.bounding_box()["y"]) for each in chips.all()}) == 1  # type: ignore[index]
+    page.locator(".chip summary").get_by_text("Status").click()
+    page.get_by_role("link", name="Draft", exact=True).click()
+    page.wait_for_url("**status__exact=DRAFT**")
+    expect(page.locator(".chip strong").get_by_text("Draft")).to_be_visible()

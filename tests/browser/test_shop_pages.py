@@ -237,3 +237,32 @@ def test_editor_shows_the_page_where_it_can_be_framed_and_else_the_blocks_alone(
     assert page.locator(".shop-page").count() == 0
     assert shop_site.url not in answer.headers["content-security-policy"]
     assert page.get_by_role("link", name="View page").get_attribute("href") == f"{shop_site.url}/about"
+
+
+@pytest.mark.spec(
+    "Contract 23 What an order tells", "store.js checks and merges, fires an event, and answers SAVED"
+)
+def test_page_keeps_what_a_block_puts_into_the_cart(
+    new_page: NewPage, installation: Installation, shop_site: AppSite, site: str
+) -> None:
+    kept = """ data-attributes='{"stars": {"old": "x", "gone": "y"}}'"""
+    serve(shop_site, site, installation.business, more=kept)
+    page = new_page()
+    page.goto(f"{shop_site.url}/about")
+    expect(page.frame_locator("iframe.extension-block").locator("#title")).to_have_text(EVIL)
+    page.evaluate(
+        "window.events = []; document.addEventListener('extension-platform:attributes', ({detail}) => window.events.push(detail))"
+    )
+    block = frame_of(page, "/block")
+    good = "slot: 'Friday', lines: 'a\\nb', gone: null, long: '🛎'.repeat(500)"
+    bad = "Bad: 'x', tab: 'a\\tb', number: 7, longer: 'x'.repeat(501), half: '\\ud800'"
+    block.evaluate(f"window.block.setAttributes({{{good}, {bad}}})")
+    block.wait_for_function("window.kept.length === 1")
+    own = {"old": "x", "slot": "Friday", "lines": "a\nb", "long": "🛎" * 500}
+    assert block.evaluate("window.kept") == [own]
+    assert page.evaluate("window.events") == [{"app": "stars", "attributes": own}]
+    many = "Object.fromEntries([...Array(30).keys()].map((number) => [`key_${number}`, 'x']))"
+    block.evaluate(f"window.block.setAttributes({many})")
+    block.wait_for_function("window.kept.length === 2")
+    assert len(block.evaluate("window.kept[1]")) == 20
+    assert block.evaluate("window.kept[1].slot") == "Friday"

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from accounts.models import User
+from tests import factories
 
 from .axe import violations
 from .chromium import overflow
@@ -201,3 +202,57 @@ def test_paper_is_light_and_bears_nothing_to_press(styleguide: NewPage) -> None:
     for pressed in (".button", ".tabs", ".side-nav", ".top-bar"):
         assert page.locator(pressed).count()
         expect(page.locator(pressed).filter(visible=True)).to_have_count(0)
+
+
+def test_the_search_box_has_what_one_opened_and_may_do(
+    new_page: NewPage, sign_in: SignIn, dana: User, mira: User
+) -> None:
+    """It is kept for this person alone, until they sign out."""
+    app = factories.app(dana, name="Loyalty Stars", slug="stars")
+    page = new_page()
+    sign_in(page.context, dana)
+    page.goto("/portal/")
+    rows = page.locator("#search li")
+    page.keyboard.press("/")
+    expect(rows.first).to_contain_text("Place a test order")
+    expect(rows.first).to_contain_text("Action")
+    page.keyboard.type("loyal")
+    expect(rows.first).to_contain_text("Loyalty Stars")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/portal/apps/{app.slug}/")
+    page.keyboard.press("/")
+    expect(rows.first).to_contain_text("Loyalty Stars")
+    expect(rows.first).to_contain_text("Recent")
+    page.keyboard.type("zeppelin")
+    expect(page.locator("#search")).to_contain_text("No results for “zeppelin”.")
+    sign_in(page.context, mira)
+    page.goto("/merchant/")
+    page.keyboard.press("/")
+    expect(rows.first).to_contain_text("Action")
+    assert page.evaluate("localStorage.getItem('search-recent')") is None
+    page.keyboard.type("orders")
+    expect(rows.first).to_be_visible()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/merchant/orders/**")
+    assert page.evaluate("localStorage.getItem('search-recent')")
+    page.get_by_role("button", name="Account of").click()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("link", name="Sign in").first).to_be_visible()
+    assert page.evaluate("localStorage.getItem('search-recent')") is None
+
+
+def test_the_search_box_without_a_script_leads_to_its_page(
+    new_page: NewPage, sign_in: SignIn, dana: User
+) -> None:
+    page = new_page(java_script_enabled=False)
+    sign_in(page.context, dana)
+    page.goto("/portal/")
+    page.get_by_role("button", name="Search").click()
+    box = page.locator("#search").bounding_box()
+    field = page.locator("#search input").bounding_box()
+    assert box
+    assert field
+    assert box["height"] - field["height"] < 24  # and no empty strip
+    page.locator("#search input").fill("zeppelin")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No results for “zeppelin”.")).to_be_visible()

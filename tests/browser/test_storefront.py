@@ -216,6 +216,22 @@ def test_shopper_orders_by_keyboard(page: Page, store: str) -> None:
     assert Order.objects.get().customer_phone == "+1 555 0100"
 
 
+def test_slow_press_that_changes_the_sums_places_the_order(page: Page, store: str) -> None:
+    """It takes the focus out of the field for the address, and an app gives its owner a discount, so the button would move away under
+    the press."""
+    to_checkout(page, store)
+    page.get_by_label("Name", exact=True).focus()
+    expect(page.locator("form.checkout")).to_have_attribute("data-sums", "known")
+    with registered("order.calculate_discounts", lambda request: Discount(100, "Ten stars. " * 20)):
+        page.get_by_label("E-mail").fill("ada@example.com")
+        page.get_by_role("button", name="Place order").hover()
+        page.mouse.down()
+        page.wait_for_timeout(600)
+        page.mouse.up()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
+    assert Order.objects.get().discount == 100
+
+
 @pytest.mark.long
 @pytest.mark.journey
 def test_two_presses_give_one_order(new_page: NewPage, store: str) -> None:
@@ -242,7 +258,7 @@ def test_refusal_is_said_on_top_and_keeps_what_was_typed(
         "order.validate", lambda request: OrderVerdict(valid=False, reason="Only one loaf a day.")
     ):
         page.get_by_role("button", name="Place order").click()
-    expect(page.get_by_role("alert")).to_contain_text("Only one loaf a day.")
+        expect(page.get_by_role("alert")).to_contain_text("Only one loaf a day.")
     if scripted:
         expect(page.get_by_role("alert")).to_be_focused()
     expect(page.get_by_label("Name", exact=True)).to_have_value("Kim")
@@ -262,7 +278,8 @@ def test_failed_payment_is_chosen_again_and_shown_when_paid(
     page.get_by_label("Harbour Wallet").check()
     with registered("order.calculate_discounts", lambda request: Discount(100, "Ten stars")):
         page.get_by_role("button", name="Place order").click()
-    expect(page.get_by_text("The payment failed.")).to_be_visible()
+        # A press while the sums are being worked out is kept, and goes on after it.
+        expect(page.get_by_text("The payment failed.")).to_be_visible()
     expect(page.get_by_text("Ten stars")).to_be_visible()
     soon = timezone.now() + timedelta(minutes=10)
     wallet["answer"] = PaymentDetails("https://pay.example.com/1", "wallet://1", "INV-1", soon)
@@ -396,3 +413,33 @@ def test_total_that_could_not_be_updated_has_its_button(page: Page, store: str) 
     page.unroute("**/checkout/")
     page.get_by_role("button", name="Update total").click()
     expect(page.get_by_text("Price for the delivery method and town you chose.")).to_be_visible()
+
+
+def test_shopper_who_comes_again_buys_in_three_presses(
+    new_page: NewPage, store: str, wallet: dict[str, Any]
+) -> None:
+    """With delivery and a method of an app, as the last time."""
+    page = new_page()
+    presses = 0
+
+    def press(role: Any, name: str) -> None:
+        nonlocal presses
+        presses += 1
+        page.get_by_role(role, name=name, exact=False).first.click()
+
+    for turn in range(2):
+        presses = 0
+        page.goto(store)
+        press("link", "Sourdough")
+        press("button", "Buy now")
+        page.get_by_label("Name", exact=True).fill("Kim")
+        page.get_by_label("E-mail").fill("kim@example.com")
+        if not turn:
+            press("radio", "Delivery")
+            press("radio", "Harbour Wallet")
+        page.get_by_label("Address").fill("1 Quay Street")
+        press("button", "Place order")
+        page.wait_for_url("**/orders/**")
+    assert presses == 3
+    orders = Order.objects.values_list("delivery_method", "payment_method")
+    assert list(orders) == [("DELIVERY", WALLET.id)] * 2

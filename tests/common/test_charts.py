@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 
-from common.web.charts import Chart, Mark, Number, Point, Series, chart, nice_top, strip
+from common.web.charts import Chart, Mark, Number, Point, Scale, Series, chart, line, nice_top, strip
 
 TODAY = date(2026, 11, 20)
 
@@ -119,23 +119,97 @@ def test_what_is_drawn_is_text() -> None:
         marks=[Mark(TODAY, version)],
         write="<s>{}".format,
     )
-    page = render_to_string("components/chart.html", {"chart": found})
+    page = render_to_string("components/plots.html", {"charts": [found]})
     assert not re.search(r"<[bisu]>", page)
     assert (
         page.count("&lt;b&gt;1&lt;/b&gt; &amp; &#x27;more&#x27;") == 3
-    )  # in the plot, below it and in the table
+    )  # above the plots, in the plot and in the table
     assert page.count('"/?q=&quot;&lt;u&gt;"') == 2
 
 
-def test_empty_chart_says_so() -> None:
-    assert drawn(Series("A", "ok", [0, None])).empty == "None yet."
-    assert drawn(Series("A", "ok", [0, 1])).empty == ""
+def test_chart_without_figures_is_a_sentence_and_no_axis() -> None:
+    found = drawn(Series("A", "first", [0, None]), marks=[Mark(TODAY, "1.2.0 approved")])
+    page = render_to_string("components/plots.html", {"charts": [found]})
+    assert "None yet." in page
+    assert not re.search(r"<svg class=.plot|chart-scale|<table|1\.2\.0 approved|Show tables", page)
+    assert drawn(Series("A", "first", [0, 1])).empty == ""
+
+
+@pytest.mark.parametrize(
+    ("values", "top"),
+    [
+        ([80, 90, 5500, 100], "100"),  # on a scale to 5,500 the others would lie on the ground
+        ([80, 90, 500, 100], "500"),  # not so far off
+        ([1, None, 0, 1, 9], "10"),  # beside two alone nothing is an outlier
+        ([10] * 98 + [9000, 9000], "10,000"),  # two of a hundred are more than 1%
+        ([10] * 198 + [9000, 9000], "10"),
+    ],
+)
+def test_scale_ends_below_an_outlier(values: list[int | None], top: str) -> None:
+    assert drawn(Series("p95", "first", values, is_line=True)).scale[0] == top
+
+
+def test_outlier_is_cut_marked_and_said() -> None:
+    values = [80, 90, 5500, 100]
+    found = drawn(Series("p95", "first", values, is_line=True), write="{:,} ms".format)
+    assert found.keys[0].path == "M12.5,20L37.5,10L62.5,0L87.5,0"
+    assert [point.is_above for point in found.points] == [False, False, True, False]
+    assert found.points[2].summary == "19 Nov: p95 5,500 ms. Above the scale"
+    page = render_to_string("components/chart.html", {"chart": found})
+    assert re.findall(r'<text class="above" x="([^"]+)"', page) == ["62.5%"]
+    assert re.search(r'19 Nov 2026 <span class="soft small">Above the scale</span>.*5,500 ms', page)
+
+
+def test_stack_beyond_the_scale_keeps_its_shares() -> None:
+    ok, bad = Series("A", "first", [1, 2, 2, 30]), Series("B", "bad", [0, 0, 0, 10])
+    found = drawn(ok, bad, is_stacked=True)
+    assert [(bar.css, bar.y, bar.height) for bar in found.last.bars] == [
+        ("first", "25%", "75%"),
+        ("bad", "0%", "25%"),
+    ]
+    assert found.scale == ("2", "1", "0")
+
+
+@pytest.mark.parametrize(
+    ("rates", "scale", "path"),
+    [
+        ([95, 97.5, None, 100], ("100%", "97.5%", "95%"), "M12.5,100L37.5,50"),
+        ([94.9, 100, None, 100], ("100%", "50%", "0%"), "M12.5,5.1L37.5,0"),
+    ],
+)
+def test_high_rates_are_drawn_from_95_per_cent(
+    rates: list[Number | None], scale: tuple[str, ...], path: str
+) -> None:
+    rate = Series("Answered 2xx", "first", rates, is_line=True)
+    found = drawn(rate, write="{:g}%".format, scale=Scale(is_rate=True))
+    assert (found.scale, found.keys[0].path) == (scale, path)
+
+
+def test_scale_of_amounts_has_no_cents() -> None:
+    found = drawn(
+        Series("Paid", "first", [330, 1]),
+        write="${:,.2f}".format,
+        scale=Scale("{:g} of {:g}".format, unit=100),
+    )
+    assert found.scale == ("400 of 400", "200 of 400", "0 of 400")
+
+
+def test_what_happened_is_said_once_for_several_plots() -> None:
+    one = drawn(Series("A", "first", [1, 2]), marks=[Mark(TODAY, "1.2.0 approved")])
+    page = render_to_string("components/plots.html", {"charts": [one, one]})
+    assert page.count("</svg>20 Nov: 1.2.0 approved") == 1
+
+
+def test_sparkline_goes_from_its_lowest_to_its_highest() -> None:
+    assert line([5, None, 10], width=60, height=24) == "M1,23L59,1"
+    assert line([5, 5], width=60, height=24) == "M1,23L59,23"
+    assert line([None, 5], width=60, height=24) == ""
 
 
 def test_strip_stacks_failures_on_successes() -> None:
     bars = strip([(2, 1, 1), (0, 0, 0), (0, 0, 2)], step=8)
     assert [(bar.css, bar.x, bar.y, bar.width, bar.height) for bar in bars] == [
-        ("ok", "0", "12", "6", "12"),
+        ("first", "0", "12", "6", "12"),
         ("warn", "0", "6", "6", "6"),
         ("bad", "0", "0", "6", "6"),
         ("bad", "16", "12", "6", "12"),

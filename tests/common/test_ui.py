@@ -1,11 +1,13 @@
 """The components and the form templates, as markup."""
 
+import re
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django import forms
+from django.conf import settings
 from django.forms.renderers import TemplatesSetting
 from django.template import Context, Template, TemplateSyntaxError
 from django.test import RequestFactory
@@ -13,6 +15,7 @@ from django.urls import NoReverseMatch, reverse, set_script_prefix, set_urlconf
 from django.utils import timezone as django_timezone
 from django.utils.safestring import mark_safe
 
+from common.templatetags.ui import PICTURE_OF_ICON
 from common.web.forms.fields import CheckboxLines, FormRenderer, LongChoiceField, RadioCards, SwitchInput
 from common.web.pagination import PageRequest
 
@@ -66,6 +69,20 @@ def test_moment_that_never_was() -> None:
 )  # fmt: skip
 def test_duration_has_two_units_at_most(seconds: float, words: str) -> None:
     assert render("{{ seconds|duration }}", seconds=seconds) == words
+
+
+def test_every_picture_is_drawn_and_each_icon_of_an_empty_list_has_one() -> None:
+    drawn = set(
+        re.findall(r'<symbol id="(\w+)"', (settings.BASE_DIR / "static/img/pictures.svg").read_text())
+    )
+    assert drawn == {"basket", "bell", "envelope", "key", "lamp", "parcel", "shelf", "till"}
+    assert set(PICTURE_OF_ICON.values()) | {"lamp"} == drawn
+    for icon_name, picture in (("package", "shelf"), ("search", "lamp")):
+        shown = render(
+            "{% empty_state title='None' icon_name=icon_name %}{% endempty_state %}", icon_name=icon_name
+        )
+        assert f"pictures.svg#{picture}" in shown
+        assert 'aria-hidden="true"' in shown
 
 
 def test_what_people_wrote_is_never_markup() -> None:

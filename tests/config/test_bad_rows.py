@@ -36,7 +36,7 @@ from conformance.models import WeeklyCheck
 from extensions.enums import ExtensionType
 from extensions.models import WatchedScript
 from extensions.script_content import Content
-from installations.models import Installation
+from installations.models import Installation, Trial
 from marketplace.enums import ReleaseMode, ReleaseState
 from marketplace.models import App, AppVersion, Release, Submission
 from stores.connected.stores import open_store
@@ -334,6 +334,15 @@ def ended_stores(_: Any) -> Rows:
     return found
 
 
+def asked_trials(_: Any) -> Rows:
+    """Asked for a minute ago and more, so that they are made or ended."""
+    app = factories.app(factories.developer("dana@example.com"))
+    return [
+        Trial.objects.create(app=app, store=store, asked_by=store.owner, asked_at=LONG_AGO)
+        for store in stores()
+    ]
+
+
 def wrong_totals(_: Any) -> Rows:
     found = stores()
     StoreTotals.objects.update(orders=7)
@@ -552,10 +561,12 @@ CASES = [
     Case(
         "stores.tasks.remove_records_of_deleted_stores",
         closed_stores,
-        "stores.services.customer_erasure._empty",
+        "stores.services.customer_erasure.empty_store",
         "remove_records_of_deleted_stores",
         is_gone,
     ),
+    Case("teststores.tasks.make_copies", asked_trials, "teststores.trials._make", "make_copies"),
+    Case("teststores.tasks.end_trials", asked_trials, "teststores.trials._ended", "end_trials"),
     Case(
         "stores.tasks.remove_ended_stores",
         ended_stores,

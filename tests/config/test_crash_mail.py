@@ -1,7 +1,10 @@
 """The people who receive a mail about a crash, its contents, and how often it comes."""
 
+import io
 import logging
+from collections.abc import Iterator
 from importlib import import_module
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -10,7 +13,7 @@ from django.db import OperationalError
 from django.test import Client
 
 from accounts.models import User
-from common.observability.crashes import SAME_AFTER, CrashFilter, CrashMail
+from common.observability.crashes import SAME_AFTER, TRACED_AGAIN, CrashFilter, CrashMail, OutageFilter
 from installations.models import Installation
 from tests import factories
 from tests.clients import client_of
@@ -152,3 +155,39 @@ def test_errors_of_others_are_not_mailed(client: Client, mailoutbox: list[EmailM
     client.get("/", headers={"Host": "evil.example.com"})
     client.post("/auth/login", "{", "application/json")
     assert mailoutbox == []
+
+
+@pytest.fixture
+def written() -> Iterator[io.StringIO]:
+    """What a server's log gets of all loggers."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.addFilter(OutageFilter())
+    logging.getLogger().addHandler(handler)
+    yield stream
+    logging.getLogger().removeHandler(handler)
+
+
+def test_outage_writes_its_stack_once_a_minute(
+    written: io.StringIO, installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each request that fails of it has a line, and Django's own line for the same response isn't written."""
+    crash(monkeypatch, OperationalError("the server is away"))
+    client = client_of(installation)
+    start = monotonic()
+    for seconds in (0, 1, TRACED_AGAIN - 1, TRACED_AGAIN + 1):
+        monkeypatch.setattr("common.observability.crashes.monotonic", lambda now=start + seconds: now)
+        assert client.get("/app-api/installation").status_code == 503
+    lines = written.getvalue().splitlines()
+    assert sum("while answering GET /app-api/installation" in line for line in lines) == 4
+    assert lines.count("Traceback (most recent call last):") == 2
+    assert "Service Unavailable" not in written.getvalue()
+
+
+def test_other_errors_keep_their_stack(
+    written: io.StringIO, installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crash(monkeypatch, ZeroDivisionError("division by zero"))
+    for _ in range(2):
+        assert client_of(installation).get("/app-api/installation").status_code == 500
+    assert written.getvalue().count("Traceback (most recent call last):") == 2

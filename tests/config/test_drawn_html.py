@@ -26,7 +26,8 @@ DRAWS: Final = re.compile(
 )
 PLACES: Final = {
     # Parts of pages that the server rendered, escaped by their templates.
-    "static/js/search.js": ("innerHTML",),  # test_found_names_are_text
+    "static/js/search.js": ("innerHTML", "innerHTML"),  # test_found_names_are_text; a row without values
+    "static/js/row_form.js": ("innerHTML",),  # the pill of a product's status
     "static/js/live_part.js": ("innerHTML",),  # test_names_in_a_list_that_is_fetched_are_text
     "static/js/checkout.js": ("innerHTML", "innerHTML", "innerHTML"),  # test_reason_of_a_discount_is_text
     "static/js/live.js": ("DOMParser",),  # reads `textContent` alone

@@ -1,6 +1,11 @@
 """The site's own pages: front page, theme, licenses, style guide, and errors."""
 
+import hashlib
+import hmac
+import html
+import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +32,47 @@ def test_home_says_what_this_is(client: Client, db: None) -> None:
     page = client.get("/").content.decode()
     assert "<h1>Apps that extend online stores</h1>" in page
     assert page.count("<h1") == 1
+
+
+def test_code_of_the_front_page_is_an_app_that_works(
+    client: Client, db: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WEBHOOK_SECRET", "whsec_test_front")
+    shown = html.unescape(re.findall(r"<code>(import os.*?)</code>", client.get("/").text, re.DOTALL)[0])
+    names: dict[str, Any] = {"__name__": __name__}
+    exec(shown, names)  # noqa: S102  our own page
+    body = json.dumps(
+        {"id": "1", "webhookId": "w", "event": "order.created", "businessId": "b", "timestamp": "2026-11-20T15:31:08.123Z", "data": {"orderNumber": "1042"}}
+    ).encode()  # fmt: skip
+    now = str(int(time.time()))
+    signature = hmac.new(b"whsec_test_front", f"{now}.".encode() + body, hashlib.sha256).hexdigest()
+    signed = {
+        "X-Webhook-Id": "w", "X-Webhook-Event": "order.created", "X-Webhook-Timestamp": now, "X-Webhook-Signature": f"sha256={signature}",
+        "Content-Type": "application/json",
+    }  # fmt: skip
+    response = names["app"].test_client().post("/webhooks", data=body, headers=signed)
+    assert response.status_code == 200, response.data
+    assert "New order 1042" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("theme", "shown", "other"), [("light", "light", "dark"), ("dark", "dark", "light")])
+def test_front_page_shows_the_product_in_its_look(
+    client: Client, db: None, theme: str, shown: str, other: str
+) -> None:
+    """Without a choice, the browser takes the picture of its look."""
+    client.cookies["theme"] = theme
+    page = client.get("/").text
+    for name in ("store", "portal-thread"):
+        assert f"{name}-{shown}.webp" in page
+        assert f"{name}-{other}.webp" not in page
+    del client.cookies["theme"]
+    assert client.get("/").text.count('<source media="(prefers-color-scheme: dark)"') == 2
+
+
+def test_pictures_of_the_front_page_are_small() -> None:
+    sizes = {each.name: each.stat().st_size for each in (ROOT / "static/img/front").iterdir()}
+    assert len(sizes) == 4
+    assert max(sizes.values()) <= 120_000, sizes
 
 
 def test_footer_has_the_links_that_the_operator_has(client: Client, settings: Any, monkeypatch: Any) -> None:
@@ -140,7 +186,9 @@ def test_unknown_page_is_shown_in_the_frame(client: Client) -> None:
     page = response.content.decode()
     assert response.status_code == 404
     assert "<h1>Not found</h1>" in page
-    assert "There is nothing at /nothing/here." in page
+    assert "There’s no page at /nothing/here. Check the address for a typo." in page
+    assert 'pictures.svg#lamp"' in page
+    assert 'role="search" action="/search/"' in page
     assert client.get("/nothing/here").json()["statusCode"] == 404
 
 

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from accounts.enums import StoreRole
@@ -12,7 +13,8 @@ from accounts.models import Business, User
 from activity.models import ApiCall
 from marketplace.enums import AppRole
 from merchants.navigation import ENTRIES
-from stores.models import SitePage
+from merchants.search import _begins_with
+from stores.models import Order, SitePage
 from tests import factories
 from tests.webhooks.helpers import published, webhook
 
@@ -80,8 +82,8 @@ def found(person: User, *asked: object) -> str:
     for words in asked:
         answer = browser.get("/search/", {"q": str(words), "part": ""})
         assert answer.status_code == 200, answer.text
-        public = r'<section class="found" aria-label="Marketplace">.*?</section>|Nothing that you may open.*'
-        pages.append(re.sub(public, "", answer.text, flags=re.DOTALL))
+        rows = re.findall(r"<li>.*?</li>", answer.text, re.DOTALL)
+        pages += [each for each in rows if 'class="kind">Marketplace' not in each]
     return html.unescape("".join(pages))
 
 
@@ -95,7 +97,7 @@ def test_each_finds_their_own_of_every_kind_and_nothing_of_others(houses: tuple[
             assert other.word not in found(person, *other.words)
         kinds = set(
             re.findall(
-                r'aria-label="([^"]*)"',
+                r'class="kind">([^<]*)',
                 found(mine.developer, *mine.words) + found(mine.merchant, *mine.words),
             )
         )
@@ -136,6 +138,12 @@ def test_pages_are_found_by_their_heading(houses: tuple[House, House]) -> None:
     assert f"/merchant/orders/?store={mine.shop.slug}" in found(mine.merchant, "orders")
 
 
+def _of_apps(browser: Client, urls: set[str]) -> set[str]:
+    """Entries that a store without an app has in the search alone."""
+    side = browser.get("/merchant/scripts/").text if "/merchant/scripts/" in urls else ""
+    return {"/merchant/scripts/"} if 'href="/merchant/scripts/"' in side else set()
+
+
 @pytest.mark.long
 def test_pages_of_a_store_are_those_of_its_navigation(houses: tuple[House, House]) -> None:
     """Of each role, and of a sandbox, which has no staff."""
@@ -154,7 +162,10 @@ def test_pages_of_a_store_are_those_of_its_navigation(houses: tuple[House, House
         urls = set(re.findall(rf'"(/merchant/[a-z/]*)\?store={store.slug}"', listed))
         page = browser.get("/merchant/orders/").text
         side = page[page.index('id="side-nav"') : page.index("<main")]
-        assert urls == set(re.findall(r'href="(/merchant/[a-z/]*)"', side)) - {"/merchant/businesses/"}
+        shown = set(re.findall(r'href="(/merchant/[a-z/]*)"', side)) - {"/merchant/businesses/"}
+        if "/merchant/products/" in shown:  # its page leads to the reviews
+            shown |= set(re.findall(r'href="(/merchant/reviews/)"', browser.get("/merchant/products/").text))
+        assert urls == shown | _of_apps(browser, urls)
         assert all(browser.get(url).status_code == 200 for url in urls)
 
 
@@ -187,24 +198,93 @@ def test_strangers_find_the_documentation_and_listed_apps(houses: tuple[House, H
         assert "/portal/" not in listed
         assert "/merchant/" not in listed
     kinds = [
-        re.findall(
-            'aria-label="([^"]*)"', Client().get("/search/", {"q": "webhook", "part": "", **more}).text
+        set(
+            re.findall(
+                'class="kind">([^<]*)', Client().get("/search/", {"q": "webhook", "part": "", **more}).text
+            )
         )
         for more in ({}, {"docs": ""})
     ]
-    assert kinds == [["Documentation"], ["Documentation"]]
+    assert kinds == [{"Documentation"}, {"Documentation"}]
+    assert Client().get("/search/", {"q": "", "part": ""}).text.strip() == ""
 
 
 def test_the_documentation_comes_first_on_its_own_pages(houses: tuple[House, House]) -> None:
     browser = Client()
     browser.force_login(houses[0].developer)
     kinds = [
-        re.findall('aria-label="([^"]*)"', browser.get("/search/", {"q": "deliv", "part": "", **more}).text)
+        re.findall('class="kind">([^<]*)', browser.get("/search/", {"q": "deliv", "part": "", **more}).text)
         for more in ({}, {"docs": ""})
     ]
     assert kinds[0][-1] == kinds[1][0] == "Documentation"
-    assert len(kinds[1]) > 1
+    assert len(set(kinds[1])) > 1
     for page, is_named in (("/docs/", True), ("/docs/search/", True), ("/portal/", False)):
         html = browser.get(page).text
         assert html.count('type="search" name="q"') == 1, page
         assert ("/search/?docs" in html) == is_named, page
+
+
+def actions_of(person: User, query: str = "", at: str = "") -> dict[str, str]:
+    """Titles with addresses."""
+    browser = Client()
+    browser.force_login(person)
+    page = browser.get("/search/", {"q": query, "part": "", "at": at}).text
+    rows = [each for each in re.findall(r"<li>.*?</li>", page, re.DOTALL) if 'class="kind">Action' in each]
+    found = {
+        re.findall("<bdi>(.*?)</bdi>", row)[0]: html.unescape(re.findall('href="(.*?)"', row)[0])
+        for row in rows
+    }
+    assert all(browser.get(url).status_code == 200 for url in found.values())
+    return found
+
+
+def test_empty_search_has_what_one_may_do_here(houses: tuple[House, House]) -> None:
+    """With the app of the page, by the person's role there, and in the store by the role there."""
+    mine, other = houses
+    viewed = factories.app(factories.developer("owner@example.com"), name="Viewed", slug="viewed")
+    factories.member(viewed, mine.developer, AppRole.VIEWER)
+    factories.member(other.app, mine.developer, AppRole.DEVELOPER)
+    for at, slug in (
+        (f"/portal/apps/{other.app.slug}/logs/", other.app.slug),
+        (f"/portal/apps/{mine.app.slug}/", mine.app.slug),
+    ):
+        found = actions_of(mine.developer, at=at)
+        assert found["Place a test order"] == f"/portal/apps/{slug}/test/"
+        assert found["Resend failed deliveries"] == f"/portal/apps/{slug}/deliveries/?status=EXHAUSTED"
+    assert "Place a test order" not in actions_of(mine.developer, at="/portal/apps/viewed/")
+    assert "Create an app" in actions_of(mine.developer, at="/portal/apps/viewed/")
+    clerk = factories.merchant_without_store("clerk@example.com")
+    factories.staff(mine.shop, clerk, StoreRole.ORDERS)
+    assert list(actions_of(clerk)) == ["Confirm orders"]
+    assert {"Add a product", "Invite staff"} < set(actions_of(mine.merchant))
+    assert list(actions_of(mine.merchant, "invite")) == ["Invite staff"]
+    assert "Review submissions" in actions_of(factories.reviewer("rae@example.com", is_superuser=True))
+
+
+@pytest.mark.parametrize("words", ["106", "#106", "order 106", "Order #106"])
+def test_orders_are_found_by_the_beginning_of_their_number(shop: Business, mira: User, words: str) -> None:
+    for number in ("1065", "1069", "107", "2106"):
+        factories.order(shop, number=number)
+    listed = found(mira, words)
+    assert re.findall("<bdi>Order ([0-9]+)</bdi>", listed) == ["1069", "1065"]
+    assert re.findall("<bdi>Order ([0-9]+)</bdi>", found(mira, "order 2")) == ["2106"]
+    assert re.findall("<bdi>Order ([0-9]+)</bdi>", found(mira, "1069")) == ["1069"]
+
+
+@pytest.mark.postgres
+def test_numbers_are_looked_for_in_their_index(shop: Business) -> None:
+    for number in range(1000, 1200):
+        factories.order(shop, number=str(number))
+    sql, values = Order.objects.filter(_begins_with("106"), business=shop).query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE stores_order")
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {sql}", values)
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert re.search(r"order_number_of_own_order.*Index Cond: [^\n]*number", plan, re.DOTALL), plan
+
+
+def test_nothing_found_is_said_in_words(mira: User) -> None:
+    browser = Client()
+    browser.force_login(mira)
+    assert "No results for “zeppelin &lt;b&gt;”." in browser.get("/search/", {"q": "zeppelin <b>"}).text

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
 
 from config.env.addresses import cookie_name
 from config.env.keys import metrics_token, secret_key, secret_key_fallbacks
-from config.env.reading import address, env, port
+from config.env.reading import address, env, misspelled, port, program
 from tests.config.commands import ROOT, run
 
 RANDOM = "".join(map(chr, range(48, 92)))
@@ -106,3 +107,46 @@ def test_demo_refuses_nonsense_in_a_sentence(changes: dict[str, str], sentence: 
     assert refused.returncode == 1
     assert sentence in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_misspelled_setting_is_named_at_the_start(tmp_path: Path) -> None:
+    started = run(
+        tmp_path,
+        "manage.py",
+        "check",
+        DEBUG="1",
+        TRUSTED_PROXYS="10.0.0.0/8",
+        SECRET_KEYS_FILE="/none",
+        PATHS="x",
+    )
+    assert started.returncode == 0
+    assert "No setting is named TRUSTED_PROXYS." in started.stderr
+    assert "Is TRUSTED_PROXIES meant?" in started.stderr
+    assert "Is SECRET_KEY_FILE meant?" in started.stderr
+    assert started.stderr.count("No setting is named") == 2
+
+
+def test_settings_and_variables_of_other_programs_are_not_misspelled() -> None:
+    known = {"DATABASE_URL", "REDIS_URL", "PORT", "SECRET_KEY", "WEB_THREADS"}
+    others = ("REDIS_PORT", "DATABASE_URL_FILE", "PORTS", "HOSTNAME", "WEB_CONCURRENCY", "SECRET_KEY")
+    assert misspelled(others, known) == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (["manage.py", "work"], "work"), (["manage.py", "schedule"], "schedule"), (["manage.py", "deliver"], "deliver"),
+        (["manage.py", "serve"], "web"), (["/usr/lib/python3/gunicorn/__main__.py", "config.wsgi"], "web"),
+        (["/usr/bin/gunicorn", "config.wsgi"], "web"), (["manage.py", "migrate"], "manage"), (["manage.py"], "manage"),
+    ],
+)  # fmt: skip
+def test_sessions_have_the_name_of_their_process(arguments: list[str], name: str) -> None:
+    assert program(arguments) == name
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db
+def test_session_of_the_database_says_whose_it_is() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT application_name FROM pg_stat_activity WHERE pid = pg_backend_pid()")
+        assert cursor.fetchone() == ("manage",)

@@ -13,6 +13,9 @@ FOLDER = settings.BASE_DIR / "static/css"
 TOKENS = {"tokens.css", "accents.css"}  # the latter has the colors that a store may choose
 SHEETS = sorted(each for each in FOLDER.rglob("*.css") if each.name not in TOKENS)
 
+SIZES = {12, 13, 14, 16, 20, 28, 32, 44}  # pixels: five for work; figures, and what is seen first
+WEIGHTS = {"400", "500", "600"}
+
 TWIN = 6  # declarations: a rule of so many has a class of its own, which the other place uses, too
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 RULE = re.compile(r"([^{};]+)\{([^{}]+?)(?=[{}])")
@@ -50,6 +53,17 @@ def test_every_kind_of_literal_is_found() -> None:
         "color: light-dark(var(--text), var(--bad));", "border: 1px solid red;", "--mine: #abcdef;",
     )  # fmt: skip
     assert literals(f"a {{ {' '.join(refused)} }}") == list(refused)
+
+
+def test_there_are_few_sizes_and_weights_of_text() -> None:
+    tokens = (FOLDER / "tokens.css").read_text()
+    values = re.findall(
+        r"--size-(?!code)[a-z]+: (?:([\d.]+)rem|clamp\(([\d.]+)rem, .+, ([\d.]+)rem\)|var\()", tokens
+    )
+    assert {16 * float(each) for found in values for each in found if each} == SIZES
+    for sheet in FOLDER.rglob("*.css"):
+        weights = re.findall(r"^\s*font(?:-weight)?: (\d{3})\b(?! \d{3})", sheet.read_text(), re.MULTILINE)
+        assert set(weights) <= WEIGHTS, sheet.name
 
 
 def test_every_size_and_color_that_is_used_is_named() -> None:

@@ -18,7 +18,7 @@ from config.checks.start import supported_versions
 from tests.config.commands import run
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECTS = ["pyproject.toml", "sdk/python/pyproject.toml"]
+PROJECTS = ["pyproject.toml", "sdk/python/pyproject.toml", "sdk/store-python/pyproject.toml"]
 OLD_PYTHON = """
 import runpy, sys
 sys.version_info = (3, 10, 4, "final", 0)

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.utils import timezone
@@ -55,6 +56,11 @@ class Site:
 
     def merchant(self, number: int, path: str, method: str = "GET", **parts: Any) -> Ask:
         return Ask(f"/merchant/{path}", method, who=self.merchants[number % PEOPLE], **parts)
+
+    def order(self, number: int) -> UUID:
+        """The id of an order of the merchant's store, which is that of a customer, too."""
+        placed = self.shops[number % PEOPLE].orders.exclude(customer_email="")
+        return placed.values_list("pk", flat=True)[0]
 
     def portal(self, number: int, path: str, method: str = "GET", **parts: Any) -> Ask:
         at = f"/portal/apps/{self.apps[number % PEOPLE].slug}/{path}"
@@ -152,7 +158,7 @@ WORK: dict[Work, dict[str, Callable[[Site, int], Ask]]] = {
     },
     Work.EXPORT: {
         "orders as CSV": lambda site, n: site.merchant(n, "orders/export.csv"),
-        "export of a customer": lambda site, n: site.merchant(n, f"customers/export.json?email={CUSTOMERS[n % PEOPLE][1]}"),
+        "export of a customer": lambda site, n: site.merchant(n, f"customers/{site.order(n)}/export.json"),
     },
     Work.FIGURES: {
         "analytics": lambda site, n: site.portal(n, "analytics/?range=90d"),

@@ -59,4 +59,4 @@ def test_pages_name_the_versions_that_are_there() -> None:
     ]
     text = "\n".join(source.read_text() for source in sources)
     assert {path for path in served if path in text} == served
-    assert text.count("vendor/") == 7
+    assert text.count("vendor/") == 8

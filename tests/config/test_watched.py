@@ -348,6 +348,17 @@ FIRES: list[tuple[dict[str, str], float, str, list[dict[str, str]]]] = [
         ({f'extension_platform_tasks_total{{task="t",outcome="{outcome}"}}': "0+1x180"}, 1, "TasksFail", fires)
         for outcome, fires in [("failed", [{"task": "t"}]), ("succeeded", [])]
     ),
+    *(
+        ({f'extension_platform_mails_total{{outcome="{outcome}"}}': values for outcome, values in series.items()},
+         2, "MailsFail", fires)
+        for series, fires in [
+            ({"failed": "0x100 0+1x80"}, [{}]),
+            ({"failed": "0x100 0 1x80", "sent": "5x180"}, [{}]),  # a small marketplace
+            ({"failed": "0+1x180", "sent": "0+8x180"}, [{}]),
+            ({"failed": "0+1x180", "sent": "0+10x180"}, []),
+            ({"refused": "0+1x180", "sent": "5x180"}, []),
+        ]
+    ),
     ({'extension_platform_rows_failed_total{task="t"}': "0+1x180"}, 1, "RowsFail", [{"task": "t"}]),
     ({'extension_platform_rows_failed_total{task="t"}': "3x180"}, 1, "RowsFail", []),
     *(

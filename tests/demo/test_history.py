@@ -66,7 +66,7 @@ def test_made_apps_and_stores_can_do_nothing(begun: datetime) -> None:
 @pytest.mark.parametrize("sort", ["installs", "updated", "name"])
 def test_order_bell_comes_first(begun: datetime, client: Client, sort: str) -> None:
     page = client.get("/marketplace/", {"sort": sort}, headers=HTML).content.decode()
-    first, *others = page.split('class="app-card"')[1:]
+    first, *others = page.split('class="app-card')[1:]
     assert "/marketplace/order-bell/" in first
     assert len(others) == 5
 

@@ -40,12 +40,12 @@ def open_host(page: Page, store: Store, body: str) -> None:
     page.goto(f"{store.platform.url}/host")
 
 
-def block_frame(store: Store, path: str, settings: dict[str, Any]) -> str:
+def block_frame(store: Store, path: str, settings: dict[str, Any], locale: str = "en") -> str:
     """A block or a widget as the storefront frames it."""
     return (
         f'<iframe title="App" width="600" height="200" sandbox="{SANDBOX}" data-block="block-1" '
         f'data-origin="{store.app.url}" data-settings="{escape(json.dumps(settings))}" '
-        f'src="{store.app.url}{path}?businessId={store.business_id}&amp;locale=en"></iframe>'
+        f'src="{store.app.url}{path}?businessId={store.business_id}&amp;locale={locale}"></iframe>'
     )
 
 

@@ -43,7 +43,7 @@ def test_merchant_sees_orders_webhooks_rings_and_rules_of_the_own_store(store: S
         '<time datetime="2026-11-20T15:04:05.123Z">',
         "<span>Order 1042: 24.50 EUR</span><small>order.created · ",
         "Free delivery from 30.00 EUR.",
-        "10 % off from 3 pieces.",
+        "10% off from 3 pieces.",
     ):
         assert text in shown
     assert shown.count("Someone pressed the bell") == 1

@@ -115,6 +115,24 @@ def test_bell_is_rung_in_the_store_and_heard_by_the_merchant(page: Page, store: 
     expect(page.frame_locator("iframe").get_by_text("Someone pressed the bell")).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("locale", "ring", "title"),
+    [("de", "Klingeln", "Gerade bestellt"), ("fr-FR", "Sonner", "Commandé à l’instant"), ("nl", "Ring us", "Just ordered")],
+)  # fmt: skip
+def test_frames_speak_the_stores_language_but_keep_the_merchants_words(
+    page: Page, store: Store, locale: str, ring: str, title: str
+) -> None:
+    store.platform.orders = orders("Rye bread")
+    frame = page.frame_locator("iframe")
+    open_host(page, store, block_frame(store, "/widget/ring-us", {"label": "Ring us"}, locale))
+    expect(frame.get_by_role("button")).to_have_text(ring)
+    expect(frame.locator("html")).to_have_attribute("lang", "en" if locale == "nl" else locale[:2])
+    open_host(page, store, block_frame(store, "/block/recent-orders", {"title": "Just ordered"}, locale))
+    expect(frame.get_by_role("heading")).to_have_text(title)
+    open_host(page, store, block_frame(store, "/block/recent-orders", {"title": "Hot now"}, locale))
+    expect(frame.get_by_role("heading")).to_have_text("Hot now")
+
+
 @pytest.mark.spec(
     "Admin page iframe contract", "The sample app's admin page shows the store of its session token"
 )

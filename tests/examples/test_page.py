@@ -43,7 +43,7 @@ def test_connecting_a_store_registers_the_webhook(app: SampleApp, platform: Fake
     assert webhook["url"] == f"{app.url}/webhooks"
     assert {"order.created", "product.low_stock", "business.data_erasure"} <= set(webhook["events"])
     assert re.search(r"Not sent until the app has the scope for them:\s+<code>product.created</code>", page)
-    assert re.search(rf'href="{re.escape(platform.url)}/merchant/apps/[^/"]+/settings/"', page)
+    assert re.search(rf'href="{re.escape(platform.url)}/merchant/apps/[^/"]+/welcome/"', page)
 
 
 def test_connecting_again_keeps_the_webhook(app: SampleApp, platform: FakePlatform) -> None:

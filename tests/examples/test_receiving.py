@@ -17,7 +17,7 @@ import requests
 from .driver import SampleApp
 from .fake_platform import FakePlatform
 
-ORDER = {"orderId": "o-1", "orderNumber": "1042", "amount": 24.5, "isGuest": True}
+ORDER = {"orderId": "o-1", "orderNumber": "N-1042", "amount": 24.5, "isGuest": True}
 
 Started = tuple[SampleApp, dict[str, Any]]
 
@@ -57,7 +57,7 @@ def test_signed_webhook_is_accepted_and_shown(connected: Started, platform: Fake
     }
     page = page_of(app, platform, webhook)
     assert "Signature verified" in page
-    assert "Order 1042: 24.50 EUR" in page
+    assert "Order N-1042: 24.50 EUR" in page
     assert "d-1" in page
 
 
@@ -94,7 +94,7 @@ def test_unknown_webhook_is_refused_and_not_kept(
     answer = platform.deliver(webhook | {"id": "another"}, "order.created", ORDER)
     assert answer.status_code == 401
     assert platform.deliver(webhook, "order.created", ORDER, without="X-Webhook-Id").status_code == 401
-    assert b"1042" not in state_file.read_bytes()
+    assert b"N-1042" not in state_file.read_bytes()
 
 
 @pytest.mark.spec("Events", "X-Service-Event-Id: identical across retries; used for deduplication")

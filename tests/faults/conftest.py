@@ -1,7 +1,6 @@
 """Dana's app is installed on her sandbox, and its webhooks point at a real receiver on this machine."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -9,6 +8,7 @@ from installations.models import Installation
 from tests.faults.deliveries import Listen
 from tests.faults.processes import Processes
 from tests.faults.servers import Postgres, Redis, in_database_of
+from tests.faults.starting import processes as processes
 from tests.receivers import Receiver
 from tests.webhooks import helpers
 from webhooks.models import Webhook
@@ -35,14 +35,6 @@ def listen(installation: Installation) -> Listen:
 @pytest.fixture
 def webhook(listen: Listen, receiver: Receiver) -> Webhook:
     return listen(receiver.url)[0]
-
-
-@pytest.fixture
-def processes(transactional_db: None, tmp_path: Path, without: str | None) -> Iterator[Processes]:
-    """What the test starts, without the protection that this run is to do without."""
-    started = Processes(tmp_path, FAULT_WITHOUT=without or "")
-    yield started
-    started.end()
 
 
 @pytest.fixture

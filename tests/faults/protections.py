@@ -36,6 +36,9 @@ PROTECTIONS: Final = {
     "first sending of a command": Change(
         "extensions.shops.ledger", 'order_by("sent_at")\n    return', 'order_by("-sent_at")\n    return'
     ),
+    "payments that are pending aren't asked for again": Change(
+        "stores.connected.payments", "if payment is None or payment.status in", "if True or payment.status in"
+    ),
     "tellings until they are heard": Change(
         "extensions.shops.telling",
         'told_times=F("told_times") + 1)',
@@ -512,8 +515,8 @@ PROTECTIONS: Final = {
     ),
     "48 hours before an erasure": Change(
         "webhooks.services.erasure",
-        "due_at=installation.data_erasure_at)",
-        "due_at=now)",
+        "due_at = now if installation.business.copy_of_id else installation.data_erasure_at",
+        "due_at = now",
     ),
     "end of an erasure with a reinstall": Change(
         "webhooks.receivers",

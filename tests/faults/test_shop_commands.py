@@ -1,4 +1,4 @@
-"""Processes that die between two steps of a command to a shop, or of telling it of a payment."""
+"""Processes that die between two steps of a command to a shop, of a payment that an app makes, or of telling the shop of one."""
 
 import json
 import signal
@@ -18,15 +18,20 @@ from accounts.models import ConnectedStore, ShopSystem
 from accounts.services import shops
 from common.ids import new_id
 from installations.models import Installation
+from stores.connected.payments import expire_payments
 from stores.connected.stores import open_store
 from stores.enums import PaymentStatus
 from stores.models import Order, Product, ShopPayment
+from stores.services.payments import MAKING
 from tests import factories
 from tests.clients import shop_client
 from tests.faults.deliveries import wait_for_web
 from tests.faults.processes import Processes
+from tests.hooking import Hooked, Hooking
+from tests.hooking import hooking as hooking
 from tests.ports import free_port
-from tests.storeapi.rows import ORDER, put
+from tests.storeapi.checkouts import DATA, PAY, PAYMENT, wallet
+from tests.storeapi.rows import MAIN, ORDER, put
 from webhooks.models import Event
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.slow]
@@ -41,6 +46,11 @@ STEPS = {
     "taken": "extensions.shops.ledger:settle",
     "settled": "stores.queries:order_by_id",
     "before its answer is kept": "common.rest.idempotency:keep",
+}
+PAYING = {
+    "opened": "stores.connected.payments:_ask",
+    "answered": "stores.connected.payments:_keep",
+    "kept": "stores.connected.quotes:add",
 }
 TELLING = STEPS | {"settled": "extensions.shops.telling:held"}
 
@@ -138,6 +148,65 @@ def test_command_of_a_web_process_that_dies_is_one_order(
     placed = sorted(each["id"] for each in asked.orders.values())
     assert sorted(each.json()["externalId"] for each in answers) == placed
     assert Event.objects.filter(type="order.created").count() == len(STEPS)
+
+
+@pytest.mark.fault(46, "payments that are pending aren't asked for again")
+def test_payment_of_a_web_process_that_dies_is_one_everywhere(
+    processes: Processes, asked: Shop, connected: shops.Connected, store: ConnectedStore, hooking: Hooking
+) -> None:
+    """Without a request to the app there is nothing to pay: that payment expires, and the next try asks."""
+    processes.use(FAULT_CONSTANTS=SHORT, ALLOW_LOCAL_DESTINATIONS="on", DEBUG="1")
+    app, method = wallet(hooking, store.business)
+    for order, place_in_code in PAYING.items():
+        port = free_port()
+        doomed = processes.web(port, FAULT_DIE_AT=place_in_code)
+        wait_for_web(port)
+        with pytest.raises(requests.ConnectionError):
+            pay(port, connected, method, order)
+        assert doomed.wait_for_death() == -signal.SIGKILL
+    known = {each.order_external_id: str(each.order_id) for each in ShopPayment.objects.all()}
+    assert set(known) == set(PAYING)
+    assert at_app(app) == [known["answered"], known["kept"]]
+
+    port = free_port()
+    processes.web(port)
+    wait_for_web(port)
+    again = {pay(port, connected, method, order).json()["answer"]["payment"]["status"] for order in PAYING}
+    assert (again, len(at_app(app))) == ({"PENDING"}, 2)
+    assert [settle(port, app, known[order]).status_code for order in ("answered", "kept")] == [200, 200]
+    assert expire_payments(now=timezone.now() + MAKING) == 1
+    assert pay(port, connected, method, "opened").json()["answer"]["payment"] | PAY == {
+        "status": "PENDING", "provider": str(app.app.pk), "qrCode": None, "expiresAt": None
+    } | PAY  # fmt: skip
+    assert settle(port, app, known["opened"]).status_code == 200
+    assert sorted(at_app(app)) == sorted(known.values()), "Each order is paid once."
+
+    client = shop_client(connected)
+    for order in PAYING:
+        assert put(client, f"orders/{order}", paymentMethod=method).status_code == 200
+    assert set(Order.objects.values_list("payment__status", "payment__provider")) == {
+        ("COMPLETED", str(app.app.pk))
+    }
+    assert tell(processes).wait_for_death() == 0
+    assert sorted(asked.told.values()) == ["COMPLETED"] * len(PAYING)
+
+
+def pay(port: int, connected: shops.Connected, method: str, order: str) -> requests.Response:
+    url = f"http://127.0.0.1:{port}{MAIN}/hooks/{PAYMENT}"
+    body = {"data": DATA[PAYMENT] | {"orderId": order, "paymentMethodId": method}}
+    return requests.post(url, json=body, headers={"Authorization": f"Bearer {connected.key}"}, timeout=15)
+
+
+def at_app(app: Hooked) -> list[str]:
+    """The orders for which the app was asked for a payment."""
+    return [json.loads(each.body)["data"]["orderId"] for each in app.receiver.requests]
+
+
+def settle(port: int, app: Hooked, order_id: str) -> requests.Response:
+    token = app.installation.raw_token  # type: ignore[attr-defined]
+    url = f"http://127.0.0.1:{port}/app-api/orders/{order_id}/payment"
+    headers = {"Authorization": f"Bearer {token}"}
+    return requests.patch(url, json={"status": "COMPLETED"}, headers=headers, timeout=15)
 
 
 def place(port: int, reader: Installation, product: Product, key: str) -> requests.Response:

@@ -841,13 +841,14 @@ def test_metadata_names_what_is_there(client: Client, slash: str) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_statements_of_an_exchange(listed: App, mira: User) -> None:
     """Begin and commit; read are the app, the grant, the app again, locked, the business and the previous
-    installation; written are the installation, its history, the merchant's security log and the grant. The receivers of its signal look for a webhook to follow the app and for an
-    erasure to cancel, and count the install. (The very first install of an app makes the row of that count.)"""
+    installation; written are the installation, its history, the merchant's security log and the grant. The receivers of its signal look
+    for a webhook to follow the app, for an erasure to cancel and for a trial to end, and count the install. (The very first install of an
+    app makes the row of that count.)"""
     install(factories.merchant("first@example.com"), listed)
     code = code_for(mira, listed)
     with CaptureQueriesContext(connection) as statements:
         assert exchange(listed, code).status_code == 200
-    assert len(statements) == 14, [query["sql"][:60] for query in statements]
+    assert len(statements) == 15, [query["sql"][:60] for query in statements]
 
 
 def test_use_that_meets_another_one_ends_nothing(listed: App, mira: User) -> None:

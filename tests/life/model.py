@@ -4,6 +4,7 @@ Written from docs/contract.md and the guides. It asks nothing of the product: `t
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -12,6 +13,7 @@ BASE = "read_products"
 SCOPE_OF = {"product.updated": BASE, "review.created": "read_reviews"}
 PARTS = ("script", "widget")
 ERASURE = "business.data_erasure"
+UPDATED = "installation.updated"  # needs no scope, and is sent although the app is paused
 ERASED_AFTER = timedelta(hours=48)
 CODE_LASTS = timedelta(seconds=60)
 AT_ONCE = timedelta(seconds=10)  # exchanges of one code that count as simultaneous
@@ -291,7 +293,8 @@ class Life:
         self.consents += 1
         code = Code(store, person, scopes, named is not None, self.listed, self.consents, self.now)
         if each := self.on(store):
-            self._agree(each, code)
+            with self._told(each):
+                self._agree(each, code)
             code.in_force = True
         return code
 
@@ -339,22 +342,38 @@ class Life:
         """The answer to the question on the merchant's page, which shows the version that the store runs."""
         if not yes:
             return
-        each.granted = self.scopes(each) | (self.lacking(each) if each.is_asked else frozenset())
-        each.left_out = self.offered(each) - each.granted
-        each.agreed = None if each.is_own else self.version_of(each)
-        self.consents += 1
-        each.consent, each.is_asked, each.lost = self.consents, False, {}
+        with self._told(each):
+            each.granted = self.scopes(each) | (self.lacking(each) if each.is_asked else frozenset())
+            each.left_out = self.offered(each) - each.granted
+            each.agreed = None if each.is_own else self.version_of(each)
+            self.consents += 1
+            each.consent, each.is_asked, each.lost = self.consents, False, {}
 
     def pause(self, each: Install) -> None:
-        each.is_paused = True
-        each.held, each.waiting = [*each.held, *each.waiting], []
+        with self._told(each):
+            each.is_paused = True
+            each.held, each.waiting = [*each.held, *each.waiting], []
 
     def resume(self, each: Install) -> None:
-        each.is_paused = False
-        each.waiting, each.held = [*each.waiting, *each.held], []
+        with self._told(each):
+            each.is_paused = False
+            each.waiting, each.held = [*each.waiting, *each.held], []
 
     def switch(self, each: Install, part: str) -> None:
-        each.off ^= {part}
+        with self._told(each):
+            each.off ^= {part}
+
+    @contextmanager
+    def _told(self, each: Install) -> Iterator[None]:
+        """The app learns what its merchant changed of it here (section 23, "Settings")."""
+        before = self._choices(each)
+        yield
+        if self._choices(each) != before and not self.is_suspended:
+            each.waiting.append(UPDATED)
+
+    def _choices(self, each: Install) -> tuple[object, ...]:
+        switches = {part: part not in each.off for part in PARTS if self.runs(each, part)}
+        return self.scopes(each), each.is_paused, switches
 
     def uninstall(self, each: Install) -> None:
         each.ended_at, each.owes_erasure = self.now, True
@@ -391,7 +410,9 @@ class Life:
         """What arrives now: store, event, and the path that it is sent to (of an erasure it doesn't matter)."""
         found = []
         for each in self.installs:
-            may = [event for event in each.waiting if SCOPE_OF[event] in self.scopes(each)]
+            may = [
+                event for event in each.waiting if event == UPDATED or SCOPE_OF[event] in self.scopes(each)
+            ]
             found += [(each.store, event, self.url(each)) for event in may]
             each.waiting = []
             if each.owes_erasure and each.ended_at and self.now >= each.ended_at + ERASED_AFTER:

@@ -6,23 +6,34 @@ from django.test import Client
 
 from stores.models import CustomerErasure
 from stores.tasks import erase_copies_of_customer
-from tests.by_hand import Page
 from tests.forms import form_on, send
 
 SEARCH = "/merchant/customers/"
 
 
+def page_of(browser: Client, **contact: str) -> str:
+    """The address of a person's page, of which the pages below it are made: `erase/` and `export.json`."""
+    answer = browser.get(SEARCH, contact)
+    assert answer.status_code == 302, answer.content
+    return str(answer["Location"])
+
+
+def erase_page_of(browser: Client, **contact: str) -> str:
+    page, _, query = page_of(browser, **contact).partition("?")
+    return f"{page}erase/{'?' if query else ''}{query}"
+
+
+def export_page_of(browser: Client, **contact: str) -> str:
+    return erase_page_of(browser, **contact).replace("erase/", "export.json")
+
+
 def press_erase(browser: Client, email: str) -> Any:
     """From the search to the button that confirms it."""
-    address = f"{SEARCH}?email={email}"
-    page = browser.get(address)
-    (button,) = [
-        form
-        for form in Page(address, page.status_code, page.content.decode()).forms
-        if form.action == f"{SEARCH}erase/"
-    ]
-    assert button.method == "get"
-    return send(browser, form_on(browser.get(button.action, dict(button.fields)), button.action))
+    page = browser.post(SEARCH, {"q": email}, follow=True)
+    address = page.request["PATH_INFO"]
+    erase = f"{address}erase/"
+    assert f'href="{erase}"' in page.content.decode()
+    return send(browser, form_on(browser.get(erase), erase))
 
 
 def look_for_copies() -> None:

@@ -163,6 +163,13 @@ def test_unknown_ids_are_not_found(mira, shop, path):
 
 def test_navigation_leads_to_each_page_and_to_the_shop(mira, shop):
     page = text_of(signed_in(mira).get("/merchant/"))
-    for path in ("orders", "products", "reviews", "pages", "store"):
-        assert f'href="/merchant/{path}/"' in page
+    main, settings = page.partition(">Settings</p>")[::2]
+    for path in ("orders", "products", "customers", "pages", "apps"):
+        assert f'href="/merchant/{path}/"' in main
+    for path in ("store", "staff", "notices", "businesses"):
+        assert f'href="/merchant/{path}/"' in settings
+    assert page.count("View store") == 2, "in the navigation and in a new store's first step"
+    assert "/merchant/reviews/" not in page
+    assert "/merchant/reviews/" in text_of(signed_in(mira).get("/merchant/products/"))
+    assert "/merchant/scripts/" not in page, "there is no app"
     assert f'href="http://stores.test/store/{shop.slug}/"' in page

@@ -61,7 +61,7 @@ def test_settings_are_saved_for_the_installation(
     assert 'value="Stamps"' in text_of(browser.get(path))
     sent = {"heading": "Ten stamps", "starts": "2026-07-01T10:00", "days.0": "Sunday", "accent": "#112233"}
     response = browser.post(path, sent, follow=True)
-    assert "Saved. Loyalty Stars sees the new settings when it next reads them.</" in text_of(response)
+    assert "Saved. Loyalty Stars can use the new settings from now on.</" in text_of(response)
     assert kept(installation) == {
         "heading": "Ten stamps", "starts": "2026-07-01T10:00:00+01:00", "days": ["Sunday"], "accent": "#112233",
     }  # fmt: skip
@@ -73,7 +73,7 @@ def test_settings_are_saved_for_the_installation(
 def test_developer_is_told_how_the_app_reads_its_settings(dana: User, stars: App) -> None:
     installation = installed(stars, Business.objects.sandbox_of(dana))
     response = signed_in(dana).post(page_of(installation, "settings/"), {"heading": "Mine"}, follow=True)
-    assert "It reads them by GET /app-api/installation." in text_of(response)
+    assert "It gets them with installation.updated." in text_of(response)
 
 
 @pytest.mark.long

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Business, User
+from extensions.hooks import skipped
 from extensions.models import Breaker, HookCall
 from stores.hookpoints import OrderVerdict
 from tests import factories
@@ -78,6 +79,9 @@ def test_merchant_resets_a_breaker(page: Client, shop: Business, hooking: Hookin
         assert "</svg>Having trouble</span>" in unescaped(page.get(address))
         assert "</svg>Working</span>" not in unescaped(page.get(address))
     assert "Delivery fee: it failed several times in a row" in unescaped(page.get(app_page))
+    asking.fee(shop)
+    skipped.flush()
+    assert "5 failed, 1 skipped, the last" in unescaped(page.get(app_page))
 
     page.post(url(app, "hook_reset", "checkout.shipping_rates"))
 

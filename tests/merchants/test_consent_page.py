@@ -1,5 +1,6 @@
 """What the consent page says: what an app asks for, what an install changes in the store, and what it ends."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -12,12 +13,13 @@ from installations.services.approval import follow_all
 from marketplace.models import App
 from marketplace.services import reviews
 from tests import factories
-from tests.extensions.manifests import block, script
+from tests.extensions.manifests import block, hook, script
 from tests.installations.oauth_client import address
 from tests.merchants.pages import ask_for_more, installed, listed_app
 from tests.pages import main_words_of, signed_in
 
 SPEC = pytest.mark.spec("Contract 7 Pages", "The consent page names what an install changes")
+POINTS = "checkout.payment_methods", "checkout.create_payment", "order.validate"
 ALREADY, LOST = "Permissions it already has", "Permissions it will lose"
 PRODUCTS, CUSTOMERS, REVIEWS, PAGES = (
     "Your products", "Your orders and customers", "Your product reviews", "Your store's pages",
@@ -189,3 +191,30 @@ def test_developer_installs_the_working_copy_without_figures_of_stores(
     page = signed_in(dana).get(address(app)).context["page"]
     assert (page.version, page.reason, page.use, page.asked_since) == ("", "", None, [])
     assert words(dana, app).count("Sandbox: test install") == 1
+
+
+def test_what_is_sensitive_is_said_first_in_three_lines_at_most(app: App, shop: Business, mira: User) -> None:
+    """Then everything, one line each, whose details open without a script."""
+    save_manifest(
+        app=app,
+        developer=app.developer,
+        document={
+            "hooks": [hook(hookPoint=point) for point in POINTS],
+            "embeds": [script(name="Announcement")],
+        },
+    )
+    app.scopes = ["read_products", "read_orders", "write_orders"]
+    app.save()
+    factories.approve(app)
+    page = signed_in(mira).get(address(App.objects.get(pk=app.pk))).text
+    lines = re.findall(r"<li>([^<]+)</li>", page.partition('class="in-short"')[2].partition("</ul>")[0])
+    assert lines == [
+        "Offers ways to pay.",
+        "Runs a script on every page.",
+        "Reads customers’ contact details. Changes orders and payments.",
+    ]
+    before, _, after = page.partition('class="all-permissions"')
+    assert "embed.js" not in before
+    assert "<details open" not in after
+    for each in ("Can refuse orders", "Announcement", "Your orders and customers", "Your products"):
+        assert f'class="title">{each}' in after

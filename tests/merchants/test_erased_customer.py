@@ -26,7 +26,7 @@ from stores.dashboard import dashboard
 from stores.models import Cart, Order, OrderHookPart, Review, WaitingMail
 from stores.services.customer_erasure import SWEPT_AFTER, sweep
 from stores.services.history import merchant
-from stores.services.orders import add_staff_note, change_order_status
+from stores.services.orders import add_staff_note, change_order_status, record_refund
 from tests import factories
 from tests.clients import api_of, client_of
 from tests.everything_stored import columns, files, mails, rows_of, sessions
@@ -131,6 +131,7 @@ def finish(sandbox: Business, dana: User, order: Order) -> None:
     WaitingMail.objects.create(business=sandbox, order=order)
     for each in Order.objects.filter(business=sandbox):
         change_order_status(order=each, status="DELIVERED")
+    record_refund(order=order, amount=100, reason=f"{NAME} found a stone", known=0, by=merchant(dana))
 
 
 def copy_by_hand(live: Installation, order: Order, dana: User) -> None:
@@ -316,7 +317,11 @@ def test_answer_kept_under_a_key_is_blank_and_the_key_refuses_a_second_order(
     assert Order.objects.count() == 1
     assert KeptAnswer.objects.get().answer == ""
     now = client_of(live).get(f"/app-api/orders/{before.pk}").json()
-    nulls = {"customer": {"name": None, "email": None, "phone": None}, "address": None, "note": None}
+    nulls = {
+        "customer": {"name": None, "email": None, "phone": None, "key": None},
+        "address": None,
+        "note": None,
+    }
     assert {name: now[name] for name in nulls} == nulls
     assert now.keys() == first.keys()
     assert now["updatedAt"] > first["updatedAt"]

@@ -138,7 +138,7 @@ def test_product_archived_and_put_back(stage: Stage) -> None:
 def test_stock_set_in_the_list_and_on_the_page(stage: Stage, before: str, after: str, event: str) -> None:
     expected = sorted(["product.updated", *([f"product.{event}"] if event else [])])
     listed = stage.product(stock=int(before), low_stock_threshold=4)
-    stage.press(f"products/{listed.pk}/stock/", stock=after)
+    stage.press(f"products/{listed.pk}/row/", stock=after)
     assert stage.names() == expected
     bread = stage.product(name="Bread", slug="bread", stock=int(before), low_stock_threshold=4)
     stage.edit(bread, stock=after)
@@ -168,6 +168,6 @@ def test_what_a_page_refuses_is_told_to_nobody(stage: Stage) -> None:
     bread = stage.product(name="Bread", slug="bread", stock=3)
     assert stage.browser.post("/merchant/products/add/", NEW | {"price": "x"}).status_code == 422
     assert stage.edit(bread, name="").status_code == 422
-    refused = stage.browser.post(f"/merchant/products/{bread.pk}/stock/", {"stock": "x"})
+    refused = stage.browser.post(f"/merchant/products/{bread.pk}/row/", {"stock": "x"})
     assert refused.status_code == 422
     assert stage.names() == []

@@ -16,7 +16,7 @@ from tests.extensions.cast import define
 from tests.merchants.pages import ask_for_more, installed, listed_app, page_of
 from tests.pages import signed_in, text_of
 
-PAGE = "/merchant/products/"  # reads no apps for itself
+PAGE = "/merchant/products/add/"  # reads no apps for itself
 ASKS = "asks for more permissions"
 ATTENTION = "your attention</span>"
 

@@ -42,6 +42,8 @@ def active(stars: App, shop: Business) -> Installation:
 
 def test_shop_without_apps_says_so(browser: Client, shop: Business) -> None:
     assert "No apps yet" in text_of(browser.get(LIST))
+    shop.created_at = timezone.now() - timedelta(days=31)  # past its first steps, which lead to apps
+    shop.save()
     assert "No apps yet" in text_of(browser.get("/merchant/"))
 
 
@@ -99,8 +101,8 @@ def test_developers_own_sandbox_shows_the_app_as_it_is_being_changed(
 
 @pytest.mark.long
 def test_list_leads_to_the_marketplace(browser: Client, stars: App, shop: Business) -> None:
-    for path in (LIST, "/merchant/"):
-        assert '<a class="button primary" href="/marketplace/">Browse apps</a>' in text_of(browser.get(path))
+    assert '<a class="button primary" href="/marketplace/">Browse apps</a>' in text_of(browser.get(LIST))
+    assert '<a href="/marketplace/">Browse apps</a>' in text_of(browser.get("/merchant/")), "a first step"
     installed(stars, shop)
     assert '<a class="button" href="/marketplace/">Browse apps</a>' in text_of(browser.get(LIST))
 
@@ -351,3 +353,18 @@ def test_calls_by_each_permission_have_words() -> None:
     assert list(READS) == [scope.name for scope in SCOPES.values() if not scope.writes]
     written = {endpoint for scope in SCOPES.values() if scope.writes for endpoint in scope.endpoints}
     assert written <= {f"{method} {re.sub(r'{.*?}', ':id', route)}" for method, route in ACTS}
+
+
+def test_list_of_what_an_app_did_is_the_legend_of_its_plot(browser: Client, active: Installation) -> None:
+    """One plot, in the card of the list; what isn't counted in it has no sign of it."""
+    client_of(active).get("/app-api/orders")
+    client_of(active).post("/app-api/exports", {"kind": "orders"}, content_type="application/json")
+    log.flush()
+    page = text_of(browser.get(page_of(active)))
+    signs = {
+        re.sub(r"<svg.*?</svg>|<[^>]+>", "", row).strip(): re.findall(r'class="bar (\w+)"', row)
+        for row in re.findall(r'<th scope="row">(<svg.*?)</th> <td>', page)
+    }
+    assert signs["Read your orders and customers"] == ["first"]
+    assert page.count('id="chart-activity"') == 1
+    assert 'class="chart-card bare-chart"' in page

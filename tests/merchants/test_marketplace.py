@@ -22,6 +22,7 @@ from marketplace.enums import AppStatus, Category
 from marketplace.models import App
 from marketplace.services.apps import update_app
 from marketplace.services.pictures import decode
+from merchants.templatetags.marketplace import cut
 from tests import factories
 from tests.extensions.manifests import block, hook
 from tests.pictures import picture, upload
@@ -612,3 +613,42 @@ def test_front_page_leads_into_the_marketplace(client: Client, dana: User, mira:
     assert (for_visitors in html) == (who == "nobody")
     if who == "developer":
         assert 'href="/portal/apps/loyalty-stars/"' in html
+
+
+def test_most_installed_app_with_a_picture_comes_first_and_only_once(
+    client: Client, dana: User, shop: Business
+) -> None:
+    """On the first page of all apps, where there are a few."""
+    app = factories.app(dana, name="Zebra", slug="zebra")
+    update_app(app=app, changes={"screenshots": [decode(upload())], "screenshot_alts": ["The stripes."]})
+    factories.approve(App.objects.get(pk=app.pk))
+    install(App.objects.get(pk=app.pk), shop)
+    for name in ("Alpha", "Beta"):
+        listed(dana, name)
+    assert "featured" not in client.get("/marketplace/").text, "three are seen anyway"
+    listed(dana, "Gamma")
+    html = client.get("/marketplace/").text
+    assert html.count('href="/marketplace/zebra/"') == 1
+    shown = html.partition('class="app-card featured"')[2].partition("</article>")[0]
+    assert "Zebra" in shown
+    assert 'alt="The stripes."' in shown
+    assert "<strong>4 apps</strong>" in html
+    for query in ("?sort=name", "?q=a", "?without=changes", f"?category={app.category}"):
+        assert "featured" not in client.get(f"/marketplace/{query}").text, query
+
+
+def test_categories_without_apps_come_last(client: Client, dana: User) -> None:
+    listed(dana, "Loyal", category=Category.LOYALTY)
+    assert list(counts(client))[:2] == ["All apps", "Loyalty"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Rings a bell", "Rings a bell"),
+        ("Rings a very large bell", "Rings a very…"),
+        ("R" * 20, f"{'R' * 14}…"),
+    ],
+)
+def test_words_of_cards_are_never_cut_within_a_word(text: str, shown: str) -> None:
+    assert cut(text, 15) == shown

@@ -170,9 +170,10 @@ def test_times_are_in_the_zone_of_the_store_which_is_named_once(browser, shop):
         factories.order(shop, created_at=timezone.now() - timedelta(days=365))
         page = text_of(signed_in(shop.owner).get(LIST))
     for words in (
-        ">Today, 00:30</time>",
-        ">20 Nov, 00:30</time>",
-        ">21 Nov 2025, 00:30</time>",
+        ">Today</th>",
+        ">Yesterday</th>",
+        ">21 Nov 2025</th>",
+        ">00:30</time>",
         "Placed (Asia/Kolkata)",
     ):
         assert words in page

@@ -1,5 +1,6 @@
 """Putting a block on a page from the app's side: whose block, whose page."""
 
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from extensions.models import Placement
 from stores.services.pages import create_page
 from tests import factories
 from tests.extensions.cast import define
+from tests.extensions.settings import give_settings
 from tests.forms import form_at, send
 from tests.merchants.pages import installed, listed_app, page_of
 from tests.pages import signed_in, text_of
@@ -122,3 +124,47 @@ def test_last_change_of_blocks_is_undone(dana: User, mira: User, shop: Business)
     stranger = signed_in(factories.merchant("tom@example.com"))
     factories.business(User.objects.get(email="tom@example.com"))
     assert stranger.post(f"{here}undo/").status_code == 404
+
+
+def test_welcome_publishes_a_page_with_the_apps_block_in_one_press(
+    dana: User, mira: User, shop: Business
+) -> None:
+    """In a store without a page. The app's own link leads here after the install."""
+    app = listed_app(dana, ["read_orders"], name="Stars")
+    define(app, ExtensionType.BLOCK, "wall", name="Wall")
+    installation = installed(app, shop)
+    browser, welcome = signed_in(mira), page_of(installation, "welcome/")
+    shown = text_of(browser.get(welcome))
+    assert "Welcome to <bdi>Stars</bdi>" in shown
+    assert shown.count('class="button primary"') == 1
+    form = form_at(browser, welcome, page_of(installation, "blocks/"))
+    editor = text_of(send(browser, form, follow=True, publish=1))
+    placed = Placement.objects.get()
+    assert (placed.page.title, placed.page.is_published) == ("Wall", True)
+    assert "Shoppers see it now." in editor
+
+
+def test_welcome_offers_the_pages_of_a_store_that_has_some(dana: User, mira: User, shop: Business) -> None:
+    app, page = listed_app(dana, ["read_orders"]), create_page(business=shop, title="About")
+    define(app, ExtensionType.BLOCK, "wall", name="Wall")
+    installation = installed(app, shop)
+    browser, welcome = signed_in(mira), page_of(installation, "welcome/")
+    assert send(browser, form_at(browser, welcome, page_of(installation, "blocks/"))).status_code == 302
+    assert Placement.objects.get().page == page
+
+
+@pytest.mark.parametrize(
+    ("has_settings", "has_page", "primary"),
+    [(True, True, "Open settings"), (False, True, "Open <bdi>Summary</bdi>"), (False, False, "View app")],
+)
+def test_welcome_of_an_app_without_a_block_has_one_thing_to_do(
+    dana: User, mira: User, shop: Business, has_settings: bool, has_page: bool, primary: str
+) -> None:
+    app = listed_app(dana, ["read_orders"])
+    if has_page:
+        define(app, ExtensionType.ADMIN_PAGE, "summary", title="Summary")
+    if has_settings:
+        give_settings(app)
+    shown = text_of(signed_in(mira).get(page_of(installed(app, shop), "welcome/")))
+    [words] = re.findall(r'class="button primary"[^>]*>(.*?)</a>', shown)
+    assert words == primary

@@ -55,7 +55,7 @@ def test_products_come_newest_first_with_price_state_and_stock(browser, shop):
     factories.product(shop, name="Cake", stock=0)
     page = words(browser.get(LIST))
     assert page.index("Cake</a>") < page.index("Bun</a>") < page.index("Rye</a>")
-    for text in ("$6.90", "Low", "Unavailable", "Sold out", 'value="3"'):
+    for text in ('value="6.90"', "Low", "Unavailable", "Sold out", 'value="3"'):
         assert text in page
 
 
@@ -109,11 +109,11 @@ def test_products_come_in_pages(browser, shop, products, on_second):
     assert bool(names_found(browser, "?page=2", ["Loaf 00"])) is on_second
 
 
-# --- Stock, in the list -----------------------------------------------------------------------------
+# --- Changes in the list ----------------------------------------------------------------------------
 
 
 def stock_form(browser, product, query=""):
-    return form_at(browser, f"{LIST}{query}", f"{LIST}{product.pk}/stock/{query}")
+    return form_at(browser, f"{LIST}{query}", f"{LIST}{product.pk}/row/{query}")
 
 
 @pytest.mark.parametrize(
@@ -139,6 +139,80 @@ def test_stock_that_is_no_number_is_told_in_its_row(browser, shop, typed):
     assert typed.replace("\0", "") in row
     assert f'id="product-{rye.pk}"' not in page  # the filters stay
     assert Product.objects.get(pk=bread.pk).stock == 3
+
+
+def test_price_and_availability_are_set_in_the_list(browser, shop, ear):
+    bread = factories.product(shop, price=690, stock=3)
+    form = stock_form(browser, bread)
+    typed = dict(form.fields) | {"price": "7,20", "is_available": ""}  # without the switch's own "on"
+    assert browser.post(form.action, typed).status_code == 302
+    bread.refresh_from_db()
+    assert (bread.price, bread.is_available, bread.stock) == (720, False, 3)
+    assert set(ear.only("product_updated")["changed_fields"]) == {"price", "isAvailable"}
+
+
+def by_script(browser, form, **typed):
+    """As `js/row_form.js` sends it."""
+    fields = dict(form.fields) | typed
+    return browser.post(form.action, fields, headers={"accept": "application/json"})
+
+
+def test_script_gets_what_is_saved(browser, shop):
+    bread = factories.product(shop, price=690, stock=9, low_stock_threshold=5)
+    answer = by_script(browser, stock_form(browser, bread), price="7.2", stock="3")
+    assert answer.status_code == 200
+    saved = answer.json()
+    assert saved["values"] == {"price": "7.20", "stock": "3"}
+    assert "Low" in saved["status"]
+    assert saved["shown"] in text_of(browser.get(LIST)), "so that the next change counts from it"
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "said"),
+    [
+        ("price", "", "Enter a price."),
+        ("price", "much", "Enter an amount such as 12.50."),
+        ("stock", "a dozen", "Enter a whole number, such as 12."),
+    ],
+)
+def test_script_gets_what_is_wrong_at_its_field_and_nothing_is_saved(browser, shop, ear, field, typed, said):
+    bread = factories.product(shop, price=690, stock=3)
+    answer = by_script(browser, stock_form(browser, bread), **{"price": "5", "stock": "4"} | {field: typed})
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == {field: said}
+    bread.refresh_from_db()
+    assert (bread.price, bread.stock) == (690, 3)
+
+
+def test_script_is_told_what_others_changed_and_saves_it_when_asked_again(browser, shop):
+    bread = factories.product(shop, price=690)
+    form = stock_form(browser, bread)
+    Product.objects.update(price=700)
+    answer = by_script(browser, form, price="7.50")
+    assert answer.status_code == 409
+    assert "Saved now: 7.00." in answer.json()["errors"]["price"]
+    again = by_script(browser, form, price="7.50", shown=answer.json()["shown"])
+    assert again.status_code == 200
+    assert Product.objects.get().price == 750
+
+
+def test_sample_products_fill_an_empty_store_once(browser, shop, ear):
+    assert "Fill with sample products" in text_of(browser.get("/merchant/"))
+    for _ in range(2):
+        answer = browser.post(f"{LIST}samples/", follow=True)
+        assert len(Product.objects.filter(business=shop)) == 30
+    assert "Your store has products already" in text_of(answer)
+    assert ear.names.count("product_created") == 30, "apps learn of them"
+    page = text_of(browser.get(LIST))
+    assert "Country Sourdough" in text_of(browser.get(f"{LIST}?page=2")) + page
+    assert 'src="/static/vendor/sample-products/small/' in page
+    assert "Fill with sample products" not in text_of(browser.get("/merchant/"))
+
+
+def test_sample_products_leave_a_store_with_an_archived_product_alone(browser, shop):
+    factories.product(shop, status="ARCHIVED")
+    browser.post(f"{LIST}samples/")
+    assert Product.objects.filter(business=shop).count() == 1
 
 
 def test_stock_that_orders_have_moved_meanwhile_is_not_overwritten(browser, shop):

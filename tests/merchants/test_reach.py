@@ -66,7 +66,7 @@ def answer(browser: Client, installation: Installation, word: str, version: int 
 def test_question_names_exactly_what_is_new(browser: Client, asking: Installation, shop: Business) -> None:
     for path in ("/merchant/apps/", page_of(asking), page_of(asking, "permissions/")):
         page = text_of(browser.get(path))
-        assert all(f'<p dir="auto">{title}' in page for title in ADDED)
+        assert all(f'<summary dir="auto">{title}' in page for title in ADDED)
         assert page.count("</svg>New</span>") == len(ADDED)
         assert ">Approve</button>" in page
     assert "Needs approval" in text_of(browser.get("/merchant/apps/"))
@@ -128,8 +128,8 @@ def test_each_store_is_asked_for_what_is_new_to_it(
     save(stars, {"embeds": [script(), widget()], "hooks": [hook(hookPoint=point) for point in POINTS]})
     approve(stars)
     asked = {each: text_of(browser.get(page_of(each, "permissions/"))) for each in (asking, later)}
-    assert all(f'<p dir="auto">{title}' in asked[asking] for title in ADDED)
-    assert not any(f'<p dir="auto">{title}' in asked[later] for title in ADDED)
+    assert all(f'<summary dir="auto">{title}' in asked[asking] for title in ADDED)
+    assert not any(f'<summary dir="auto">{title}' in asked[later] for title in ADDED)
     assert all("A widget from stars.example.com" in page for page in asked.values())
 
 

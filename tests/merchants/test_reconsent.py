@@ -74,11 +74,12 @@ def test_question_shows_the_difference_first(browser: Client, asking: Installati
 
 
 def test_every_page_of_the_shop_leads_to_the_question(browser: Client, asking: Installation) -> None:
-    for path in ("/merchant/", "/merchant/businesses/"):
+    """Lists by the number beside *Notices* alone, so that their rows begin at the top."""
+    for path, asks in (("/merchant/", True), ("/merchant/store/", True), ("/merchant/businesses/", False)):
         page = text_of(browser.get(path)).replace("</span>", "")
         assert "Notices, 1 needs your attention" in re.sub(r"<[^>]*>", "", page)
-        assert "Loyalty Stars asks for more permissions" in page
-        assert f'href="{page_of(asking, "permissions/")}"' in page
+        assert ("Loyalty Stars asks for more permissions" in page) == asks
+        assert (f'href="{page_of(asking, "permissions/")}"' in page) == asks
 
 
 def test_reason_is_that_of_the_approval_that_asked(browser: Client, asking: Installation, stars: App) -> None:

@@ -32,7 +32,7 @@ def test_reviews_come_newest_first_with_product_rating_and_comment(browser, brea
     create_review(product=bread, rating=1, author_name="Kim", comment="Burnt <b>black</b>.")
     page = text_of(browser.get(LIST))
     assert page.index("Kim") < page.index("Ann")
-    assert "2 reviews, newest first" in page
+    assert "2 reviews" in page
     assert "5 of 5 stars" in page
     assert "The best." in page
     assert "Burnt &lt;b&gt;black&lt;/b&gt;." in page

@@ -14,6 +14,7 @@ from stores.models import SitePage, StorePicture
 from stores.samples.store import fill_store
 from stores.services.catalogue import pictures
 from stores.services.pages import create_page, editable, update_page
+from stores.services.settings import change_look
 from tests import factories
 from tests.forms import form_at, send
 from tests.merchants.counting import statements_of
@@ -44,6 +45,16 @@ def test_pages_are_listed_with_their_address_state_and_editor(browser, shop):
     edit = f"/merchant/pages/{about.pk}/edit/"
     assert f'href="{edit}">Edit<' in page
     assert browser.get(edit).status_code == 200
+
+
+def test_page_is_written_in_the_looks_of_the_store(browser, shop):
+    change_look(business=shop, accent="amber", headings="classic")
+    about = create_page(business=shop, title="About us", slug="about")
+    page = browser.get(f"{LIST}{about.pk}/edit/").text
+    sheet = page.partition('<article class="sheet store"')[2].partition("</article>")[0]
+    assert sheet.startswith(' data-accent="amber" data-headings="classic">')
+    head = sheet.partition('class="shop-name"')[2].partition("</p>")[0]
+    assert unescape(head).count(shop.name) == 1
 
 
 def test_list_takes_the_same_statements_however_many_pages(browser, shop):
@@ -166,7 +177,7 @@ def test_deleting_a_page_asks_first(browser, shop):
 def figures(browser, **query):
     """Paid, unpaid, orders and the paid share, each with what is said below it."""
     page = words(browser.get("/merchant/", query))
-    parts = page.split('<p class="value">')[1:]
+    parts = page.split('<dd class="value">')[1:]
     return [re.sub("<[^>]+>", "", part.split("</div>")[0]).strip() for part in parts]
 
 
@@ -208,15 +219,22 @@ def test_overview_counts_what_is_low_or_sold_out(browser, shop, sandbox):
 
 def test_overview_of_an_empty_shop_is_calm(browser, shop):
     page = text_of(browser.get("/merchant/"))
-    assert figures(browser) == [
-        "$0.00 None before",
-        "$0.00 Nothing is due",
-        "0 None before",
-        "– No sales before",
-        "0 None before",
-    ]
+    assert figures(browser) == [], "from the first order on"
     assert "Needs your attention" not in page
-    assert "Orders from your store appear here." in page
+    assert page.count('class="button primary"') == 1
+    assert 'class="button primary" href="/merchant/products/add/">Add product</a>' in page
+
+
+def test_overview_says_your_first_order_once(browser, shop):
+    factories.product(shop)
+    assert "Your first order" not in text_of(browser.get("/merchant/"))
+    order = factories.order(shop, customer_name="Ann")
+    page = text_of(browser.get("/merchant/"))
+    assert "Your first order</h2>" in page
+    assert f'class="button primary" href="/merchant/orders/{order.pk}/"' in page
+    assert len(figures(browser)) == 5
+    factories.order(shop)
+    assert "Your first order" not in text_of(browser.get("/merchant/"))
 
 
 @pytest.mark.long
@@ -251,13 +269,13 @@ STEPS = [
 
 def test_overview_lists_what_needs_attention_and_the_newest_orders(browser, shop):
     factories.product(shop, stock=0)
-    for number in range(6):
+    for number in range(7):
         factories.order(shop, customer_name=f"Kim {number}", status="PENDING" if number < 2 else "READY")
     page = text_of(browser.get("/merchant/"))
     assert "2 orders to confirm" in page
     assert "1 product is low or sold out" in page
-    assert "Kim 5" in page
-    assert "Kim 0" not in page, "Five are enough here."
+    assert "Kim 6" in page
+    assert "Kim 0" not in page, "Six are enough here."
 
 
 # --- Pictures in a text --------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from tests.pictures import bomb, picture, upload
 
 PATH = "/merchant/store/"
 FORM = {
-    "name": "Mira's Bakery", "type": "Bakery", "address": "1 Harbour Street", "accent": "teal", "tagline": "Bread daily",
+    "name": "Mira's Bakery", "type": "Bakery", "address": "1 Harbour Street", "accent": "teal", "headings": "classic", "tagline": "Bread daily",
     "hero_text": "Baked at five.", "delivery_fee": "3.5", "currency": "USD", "timezone": "Europe/Lisbon",
 }  # fmt: skip
 
@@ -45,10 +45,20 @@ def test_settings_are_saved_and_shown(browser, shop):
         "Mira's Bakery", "Bakery", "1 Harbour Street", "Europe/Lisbon", slug,
     )  # fmt: skip
     look = store_settings(shop)
-    assert (look.accent, look.tagline, look.hero_text) == ("teal", "Bread daily", "Baked at five.")
+    assert (look.accent, look.headings, look.tagline, look.hero_text) == (
+        "teal", "classic", "Bread daily", "Baked at five.",
+    )  # fmt: skip
+    assert 'data-headings="classic"' in browser.get(f"/store/{slug}/", follow=True).text
     assert delivery_fee(shop, "DELIVERY") == 350
     for shown in ('value="3.50"', "US dollar (USD)", 'value="Europe/Lisbon" selected', "Baked at five."):
         assert shown in page
+
+
+def test_page_of_before_there_was_a_choice_of_headings_keeps_what_is_saved(browser, shop):
+    saved(browser)
+    fields = {name: value for name, value in FORM.items() if name != "headings"}
+    assert "Saved." in unescape(text_of(browser.post(PATH, fields | {"tagline": "Rye"}, follow=True)))
+    assert (store_settings(shop).headings, store_settings(shop).tagline) == ("classic", "Rye")
 
 
 @pytest.mark.parametrize(
@@ -58,6 +68,7 @@ def test_settings_are_saved_and_shown(browser, shop):
         ("name", 121 * "n", "at most 120 characters"),
         ("address", "a\0b", "Null characters are not allowed."),
         ("accent", "#ff0000", "Select a valid choice."),
+        ("headings", "Comic", "Select a valid choice."),
         ("tagline", 121 * "t", "at most 120 characters"),
         ("delivery_fee", "", "Enter a fee, or 0 for free delivery."),
         ("delivery_fee", "-1", "Enter an amount such as 12.50."),

@@ -104,6 +104,14 @@ def test_use_on_sandboxes_and_long_ago_is_not_said(
     assert "Order Bell uses 0 of the 4 permissions it asks for" in consent(browser, bell)
 
 
+def test_one_permission_is_said_as_one(browser: Client, nora: User, sam: User) -> None:
+    app = listed_app(sam, ["read_orders"], name="Order Bell", slug="order-bell-one")
+    calls(installed(app, factories.business(nora)), "/app-api/orders")
+    said = consent(browser, app)
+    assert "Order Bell uses the one permission it asks for." in said
+    assert "others" not in said.partition("the one permission it asks for.")[2][:90]
+
+
 def test_events_that_a_webhook_listens_to_are_use(browser: Client, bell: App, nora: User) -> None:
     installation = installed(bell, factories.business(nora), now=timezone.now() - timedelta(days=40))
     Webhook.objects.create(

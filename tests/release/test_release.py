@@ -43,6 +43,21 @@ def test_commit_has_the_version_everywhere_and_the_tag(released: Released) -> No
     assert len(git(clone, "worktree", "list").splitlines()) == 1
 
 
+def test_files_of_a_release_are_made_again_from_its_commit(released: Released) -> None:
+    """By anybody who has its history, also after main has moved on and without the tag."""
+    sums = released.clone / "dist" / packages.SUMS
+    before = sums.read_text()
+    git(released.clone, "commit", "--quiet", "--allow-empty", "--message", "Go on")
+    git(released.clone, "tag", "--delete", released.tag)
+    subprocess.run(
+        [sys.executable, "-m", "tools.release", released.version, "--files"],
+        cwd=released.clone, env=os.environ | {"DEBUG": "1", "PYTHONPATH": str(released.clone)}, check=True,
+    )  # fmt: skip
+    git(released.clone, "tag", "--annotate", "--message", "Release", released.tag, "HEAD~1")
+    git(released.clone, "reset", "--quiet", "--hard", "HEAD~1")
+    assert sums.read_text() == before
+
+
 def test_archive_is_what_the_tag_checks_out_and_the_same_each_time(
     released: Released, tmp_path: Path
 ) -> None:
@@ -67,6 +82,7 @@ def test_sums_are_those_of_all_files(released: Released) -> None:
     assert sorted([*summed, "SHA256SUMS"]) == sorted(file.name for file in released.dist.iterdir())
     names = {
         "extension_platform_sdk",
+        "extension_platform_store",
         "extension-platform-node",
         "extension-platform-browser",
         "extension-platform-v",
@@ -75,14 +91,16 @@ def test_sums_are_those_of_all_files(released: Released) -> None:
 
 
 def test_packages_of_the_sdks_have_the_version_and_their_files(released: Released) -> None:
-    (wheel,) = released.dist.glob("*.whl")
-    with zipfile.ZipFile(wheel) as content:
-        (about,) = (name for name in content.namelist() if name.endswith(".dist-info/METADATA"))
-        assert f"\nVersion: {released.version}\n" in content.read(about).decode()
-        assert {"extension_platform_sdk/py.typed", "extension_platform_sdk/__init__.py"} <= set(
-            content.namelist()
-        )
-        assert any("/cli/templates/" in name for name in content.namelist())
+    for name, own in (
+        ("extension_platform_sdk", "/cli/templates/"),
+        ("extension_platform_store", "/django/migrations/"),
+    ):
+        (wheel,) = released.dist.glob(f"{name}-*.whl")
+        with zipfile.ZipFile(wheel) as content:
+            (about,) = (each for each in content.namelist() if each.endswith(".dist-info/METADATA"))
+            assert f"\nVersion: {released.version}\n" in content.read(about).decode()
+            assert {f"{name}/py.typed", f"{name}/__init__.py"} <= set(content.namelist())
+            assert any(own in each for each in content.namelist())
     for package in ("node", "browser"):
         with tarfile.open(released.dist / f"extension-platform-{package}-{released.version}.tgz") as content:
             about = content.extractfile("package/package.json")

@@ -95,6 +95,14 @@ def test_token_is_sent_whatever_netrc_says(
     assert server.asked[0]["headers"]["Authorization"] == "Bearer fbat_test_abc"
 
 
+def test_call_that_follows_carries_the_trace_of_what_it_follows(server: Server, client: AppClient) -> None:
+    traceparent = "00-01932d1c7a407cc39d6f0d2f4c1f8a01-00f067aa0ba902b7-01"
+    client.following(traceparent).business()
+    client.following(None).business()
+    client.business()
+    assert [each["headers"]["traceparent"] for each in server.asked] == [traceparent, None, None]
+
+
 @pytest.mark.spec("Endpoints/App API", "Paths, methods and bodies of the app API and the webhook endpoints")
 def test_calls(server: Server, client: AppClient) -> None:
     client.business()

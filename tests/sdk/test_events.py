@@ -91,6 +91,7 @@ def test_event_has_the_ids_of_its_headers(receiver: Receiver, vector: Any) -> No
         "id": event.id,
         "cursor": event.cursor,
         "requestId": event.request_id,
+        "traceparent": event.traceparent,
     } == vector["event"]
 
 

@@ -147,7 +147,7 @@ def follow(framework: str, folder: Path, platform: str, shell: dict[str, str]) -
     shell |= {"EXTENSION_PLATFORM_URL": account["url"], "EXTENSION_PLATFORM_TOKEN": account["token"]}
     *steps, start = commands(framework)
     said = ran(["bash", "-ec", "\n".join(steps)], cwd=folder, env=shell)
-    assert "7 passed" in said or "# pass 7" in said, said
+    assert "8 passed" in said or "# pass 8" in said, said
     app = folder / "ring"
     log, listening = folder / "app.log", folder / "listen.log"
     (listen,) = commands("Bring the platform's requests to your machine")

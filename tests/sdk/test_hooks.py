@@ -69,6 +69,13 @@ def test_call_reaches_its_handler_and_its_answer_goes_back(router: HookRouter, c
     ]
 
 
+def test_call_has_the_ids_of_its_headers(router: HookRouter, calls: list[HookCall]) -> None:
+    traceparent = "00-01932d1c7a407cc39d6f0d2f4c1f8a01-00f067aa0ba902b7-01"
+    post(router, more={"X-Request-Id": "r-1", "Traceparent": traceparent})
+    post(router, more={"traceparent": "00-evil"})
+    assert [(call.request_id, call.traceparent) for call in calls] == [("r-1", traceparent), (None, None)]
+
+
 @pytest.mark.spec("Errors", "Webhook receivers: respond 401 for an invalid signature or stale timestamp")
 @pytest.mark.parametrize(
     "wrong", [{"signed_with": "whsec_another"}, {"signed_at": NOW - 301}, {"signed_at": NOW + 400}]

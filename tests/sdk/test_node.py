@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from extension_platform_sdk.cli import new
 
 from tests.sdk.node_tools import COMPILER, node_version
 from tools.sdk_types import SDK
@@ -26,7 +27,7 @@ def test_node_agrees_with_python() -> None:
     command = ["node", "--test", "--test-reporter=tap", str(HERE / "sdk.test.js")]
     found = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert found.returncode == 0, found.stdout
-    assert "# pass 37\n" in found.stdout
+    assert "# pass 39\n" in found.stdout
 
 
 def compiled(folder: Path, *options: str) -> str:
@@ -122,3 +123,21 @@ def test_types_for_browsers_name_what_the_code_takes(tmp_path: Path) -> None:
     (made / "extension-platform.js").unlink()
     (tmp_path / "same.ts").write_text(SAME_NAMES)
     assert compiled(tmp_path) == ""
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_typescript_template_is_strict_and_its_tests_pass(tmp_path: Path) -> None:
+    """By its own tsconfig.json, with both packages that its package.json names."""
+    folder = tmp_path / "ring"
+    new.make(folder, "Ring", "ring", "typescript", new.LOCAL, "file:sdk")
+    modules = folder / "node_modules"
+    modules.mkdir()
+    (modules / "extension-platform-node").symlink_to(SDK / "node")
+    (modules / "@types").symlink_to(COMPILER.parent.parent / "@types")
+    found = subprocess.run([COMPILER, "--pretty", "false"], cwd=folder, capture_output=True, text=True)
+    assert (found.returncode, found.stdout) == (0, "")
+    command = ["node", "--test", "--test-reporter=tap", "dist/app.test.js", "dist/store.test.js"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert "# pass 7\n" in done.stdout, done.stdout
+    assert "# fail 0\n" in done.stdout, done.stdout

@@ -37,7 +37,8 @@ def test_what_is_installed_names_a_place() -> None:
     assert len(lines) >= 3
     assert {line for line in lines if " @ " not in line} == set()
     manifests = [TEMPLATES / "node" / "package.json", *ROOT.glob("examples/*/package.json")]
-    places = [json.loads(file.read_text())["dependencies"][NAMES["node"]] for file in manifests]
+    packages = [json.loads(file.read_text())["dependencies"] for file in manifests]
+    places = [each[NAMES["node"]] for each in packages if NAMES["node"] in each]  # a shop has no SDK for apps
     assert len(places) >= 2
     assert {place for place in places if not place.startswith(("file:", "SDK_ADDRESS"))} == set()
 

@@ -18,6 +18,7 @@ from extension_platform_sdk import (
     InvalidSession,
     PlatformError,
     Session,
+    Shopper,
     StorefrontSession,
     Unreachable,
     platform_keys,
@@ -265,3 +266,19 @@ def test_token_of_a_block_names_the_store_alone(keys: Keys) -> None:
             read_storefront_token(token, **options)
     with pytest.raises(InvalidSession):
         read_storefront_token(issued(aud=of_block["aud"], businessId=5), **options)
+
+
+@pytest.mark.parametrize(
+    ("claim", "shopper"),
+    [
+        ({"key": "shp_1", "proven": True}, Shopper("shp_1", True)),
+        ({"key": "shp_1"}, Shopper("shp_1", False)),
+        ({"key": 7, "proven": True}, None),
+        ("shp_1", None),
+        (None, None),
+    ],
+)
+def test_token_of_a_block_names_a_shopper_who_has_proven_it(claim: Any, shopper: Shopper | None) -> None:
+    token = issued(aud=f"{CLIENT}/storefront", sub=None, shopper=claim)
+    found = read_storefront_token(token, client_id=CLIENT, secret=SECRET, now=NOW)
+    assert found.shopper == shopper

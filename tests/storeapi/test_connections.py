@@ -111,7 +111,7 @@ def page_of(connected: shops.Connected, action: str = "change") -> str:
     return f"{ADMIN}{connected.system.pk}/{action}/"
 
 
-ACTIONS = ("key", "end-old-key", "secret", "disconnect")
+ACTIONS = ("key", "end-old-key", "secret", "urls", "disconnect")
 
 
 @pytest.mark.parametrize("may", [False, True])
@@ -120,7 +120,8 @@ def test_permission_opens_the_pages(connected: shops.Connected, may: bool) -> No
     if may:
         rita.user_permissions.add(Permission.objects.get(codename="connect_shops"))
     browser = signed_in(rita)
-    pages = [ADMIN, f"{ADMIN}connect/", page_of(connected), page_of(connected, "disconnect")]
+    pages = [ADMIN, f"{ADMIN}connect/", page_of(connected)]
+    pages += [page_of(connected, action) for action in ("urls", "disconnect")]
     assert {browser.get(page).status_code for page in pages} == {200 if may else 403}
     sent = [browser.post(page_of(connected, action)).status_code for action in ACTIONS]
     assert (403 in sent) == (not may)
@@ -184,6 +185,21 @@ def test_connect_names_what_is_wrong(admin: Client, connected: shops.Connected) 
     assert "is connected already" in taken.content.decode()
     assert connect(admin, name="Contoso", sign_in="http://nw.example/").status_code == 422
     assert ShopSystem.objects.count() == 1
+
+
+def test_urls_can_be_changed(admin: Client, connected: shops.Connected) -> None:
+    page, urls = (
+        page_of(connected, "urls"),
+        {"commands": "https://nw.example/c", "sign_in": "https://nw.example/s"},
+    )
+    assert admin.post(page, urls)["Location"] == page_of(connected)
+    system = ShopSystem.objects.get()
+    assert (system.commands_url, system.sign_in_url) == (urls["commands"], urls["sign_in"])
+    refused = admin.post(page, urls | {"sign_in": "https://10.0.0.1/s"})
+    assert refused.status_code == 422
+    assert 'value="https://10.0.0.1/s"' in refused.content.decode()
+    assert admin.post(page, {"commands": "", "sign_in": ""})["Location"] == page_of(connected)
+    assert ShopSystem.objects.get().commands_url == ""
 
 
 def works(key: str) -> bool:

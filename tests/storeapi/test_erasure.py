@@ -131,7 +131,7 @@ def test_erased_row_stays_erased(shop: Client, store: ConnectedStore) -> None:
     assert result(shop, "reviews/r-1", 2, **(SAID | {"rating": 2}))[0] == "updated"
     (order,), (review,) = (client.get(f"/app-api/{name}").json()["data"] for name in ("orders", "reviews"))
     assert (order["status"], order["customer"], order["address"], order["note"]) == (
-        "DELIVERED", {"name": None, "email": None, "phone": None}, None, None,
+        "DELIVERED", {"name": None, "email": None, "phone": None, "key": None}, None, None,
     )  # fmt: skip
     assert (review["rating"], review["comment"], review["authorName"]) == (2, None, None)
     assert traces() == []

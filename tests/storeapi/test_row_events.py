@@ -16,6 +16,9 @@ from webhooks.models import Event
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("store", "reader")]
 
 
+ORDERS = "Contract 23 What an order tells"
+
+
 class Feed:
     """What is written for it. That it shows what is written has tests of its own, which wait for the server's other transactions."""
 
@@ -133,12 +136,31 @@ def test_payment(shop: Client, feed: Feed) -> None:
     }  # fmt: skip
 
 
-def test_what_is_not_on_the_wire_publishes_nothing(shop: Client, feed: Feed, api: Client) -> None:
-    put(shop, "orders/o-1")
-    before = api.get("/app-api/orders").json()["data"]
-    assert result(shop, "orders/o-1", 2, refunded=9) == ("updated", [])
-    assert api.get("/app-api/orders").json()["data"] == before
-    assert feed.names() == ["order.created"]
+@pytest.mark.spec(ORDERS, "order.refunded when a connected row's refunded rises; updatedAt moves")
+def test_refund(shop: Client, feed: Feed, api: Client) -> None:
+    """A created row publishes its `created` alone, whatever was given back before. A shop may correct what it said."""
+    assert result(shop, "orders/o-1", refunded=1) == ("created", ["order.created"])
+    feed.read()
+    times = [order_of(api)["updatedAt"]]
+    assert result(shop, "orders/o-1", 2, refunded=3.5, status="DELIVERED")[1] == [
+        "order.status_changed",
+        "order.delivered",
+        "order.refunded",
+    ]
+    *_, (name, data) = feed.read()
+    assert (name, data["amount"], data["refunded"], data["reason"]) == ("order.refunded", 2.5, 3.5, None)
+    assert (data["externalId"], data["currency"]) == ("o-1", "USD")
+    times.append(order_of(api)["updatedAt"])
+    assert result(shop, "orders/o-1", 3, refunded=3.5, status="DELIVERED", note="x") == ("updated", [])
+    assert result(shop, "orders/o-1", 4, refunded=2, status="DELIVERED") == ("updated", [])
+    times.append(order_of(api)["updatedAt"])
+    assert (feed.names(), order_of(api)["refunded"]) == ([], 2)
+    assert times == sorted(set(times))
+
+
+def order_of(api: Client) -> Any:
+    (order,) = api.get("/app-api/orders").json()["data"]
+    return order
 
 
 def test_review(shop: Client, feed: Feed, api: Client) -> None:

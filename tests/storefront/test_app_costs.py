@@ -59,7 +59,7 @@ def test_visits_are_summed_by_app_and_day_and_shown_to_the_merchant(
     row = StorefrontCost.objects.get()
     assert (row.installation_id, row.visits, row.milliseconds, row.bytes) == (stars.pk, 2, 240, 70_000)
     page = signed_in(mira)
-    assert "Too few visits yet to say what it adds to your pages: 2 in 7 days." in text_of(
+    assert "Not enough visits to measure speed yet (2 in the last 7 days)." in text_of(
         page.get(page_of(stars))
     )
     for _ in range(costs.ENOUGH):

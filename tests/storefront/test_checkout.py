@@ -440,6 +440,30 @@ def test_methods_of_apps_are_offered(shopper):
         assert words in page
 
 
+def test_next_checkout_begins_with_the_delivery_and_payment_of_the_last(shop, shopper, bread):
+    """Of this browser and store, and nothing of who ordered or where."""
+    with registered("checkout.payment_methods", answering([WALLET])):
+        shopper.place(delivery_method="DELIVERY", address="1 Quay Street", payment_method=WALLET.id)
+        for known, chosen in ((shopper, ("DELIVERY", WALLET.id)), (Shopper(shop), ("PICKUP", "CASH"))):
+            known.take(bread)
+            page = known.see("checkout/")
+            assert (
+                tuple(re.findall(r'<input type="radio" name="\w+" value="([^"]+)"[^>]* checked', page))
+                == chosen
+            )
+            assert "1 Quay Street" not in page
+            assert "kim@example.com" not in page
+
+
+def test_method_that_is_gone_is_not_chosen_again(shopper, bread):
+    with registered("checkout.payment_methods", answering([WALLET])):
+        shopper.place(payment_method=WALLET.id)
+    shopper.take(bread)
+    assert re.findall(r'name="payment_method" value="(\w+)"[^>]* checked', shopper.see("checkout/")) == [
+        "CASH"
+    ]
+
+
 def test_icon_that_is_no_https_address_is_not_shown(shopper):
     method = PaymentMethod("pay:odd", "Odd", "pay", icon="javascript:alert(1)")
     with registered("checkout.payment_methods", answering([method])):

@@ -8,7 +8,7 @@ import time_machine
 from accounts.models import Mail
 from stores.addresses import order_key, store_url
 from stores.hookpoints import PaymentDetails, PaymentMethod, registered
-from stores.models import Order, Payment
+from stores.models import Cart, Order, Payment
 from stores.services.orders import change_order_status
 from stores.services.payments import settle_payment
 from stores.tasks import expire_payments
@@ -49,6 +49,22 @@ def pay_by_wallet(shopper, answer):
 
 
 # --- Who sees it ------------------------------------------------------------------------------------
+
+
+def test_order_is_put_into_the_cart_again_once(shop, shopper, bread):
+    """What can't be ordered now is said there. The address of the page is needed, as for all that is on it."""
+    cake = factories.product(shop, name="Cake", slug="cake", price=900, stock=1)
+    shopper.take(cake)
+    path = shopper.place()["Location"].removeprefix(shopper.at(""))
+    for _ in range(2):
+        response = shopper.post(shopper.at(f"{path}again/"))
+        assert response["Location"] == shopper.at("cart/")
+    page = shopper.see("cart/")
+    assert [line["quantity"] for line in Cart.objects.get().lines] == [2, 1]
+    assert "It's sold out." in page
+    assert shopper.post(shopper.at(f"orders/{'x' * 32}/again/")).status_code == 404
+    stranger = Shopper(shop)
+    assert "Your cart is empty" in stranger.see("cart/")
 
 
 @pytest.mark.long
@@ -271,7 +287,9 @@ def test_buyer_is_mailed_the_order_and_its_link(
     assert mail.to == ["kim@example.com"]
     assert mail.subject.endswith(" at Harbour Bakery")
     assert mail.from_email.startswith("Harbour Bakery via Extension Platform <")
-    assert store_url(shop.slug, "orders", key) in mail.body
+    link = next(line for line in mail.body.splitlines() if line.startswith(store_url(shop.slug, "orders")))
+    assert key not in link, "a link of its own: who has it reads the mails of this address"
+    assert Order.objects.get().number in shopper.get(link).content.decode()
     assert "Total: $10.00" in mail.body
     assert "Words of the buyer" not in mail.body
     shown = shopper.get(page).content.decode()

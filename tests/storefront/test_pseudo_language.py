@@ -129,6 +129,8 @@ def site_pages(shopper: Reading, shop: Business, dana: Any, **_: Any) -> None:
     block = Definition.objects.get(type=ExtensionType.BLOCK)
     add_block(page=about, installation=installed(app, shop), definition=block, settings={})
     assert b"<iframe" in shopper.read("pages/about/").content
+    attributes = {"app": block.app.slug, "attributes": {"slot": "9"}}
+    assert shopper.post(shopper.at("cart/attributes/"), attributes, "application/json").status_code == 200
     shopper.read("pages/nothing/", 404)
 
 
@@ -187,6 +189,9 @@ def check_out(shopper: Reading, shop: Business, bread: Product, monkeypatch: Any
         shopper.post(shopper.at(f"{path}pay/"), pay | {"payment_method": "CASH"})
         shopper.post(shopper.at(f"{path}pay/"), pay | {"payment_method": "CASH"})
         shopper.read(path)
+        shopper.post(shopper.at(f"{path}again/"))
+        for button in ("mine", "from-mail"):  # not behind this link
+            shopper.post(shopper.at(f"{path}{button}/"))
         shopper.place(page | {"key": "x"})
         shopper.read("cart/")
 

@@ -101,17 +101,19 @@ def test_order(shop):
         "discount": 1.25,
         "deliveryFee": 5.0,
         "amount": 18.75,
+        "refunded": 0.0,
         "currency": "USD",
         "deliveryMethod": "DELIVERY",
         "address": "1 Quay Street",
         "paymentMethod": "CASH",
         "payment": None,
-        "customer": {"name": "Kim", "email": "kim@example.com", "phone": None},
+        "customer": {"name": "Kim", "email": "kim@example.com", "phone": None, "key": None},
         "note": "Sliced.",
         "isGuest": True,
         "validation": "VALID",
         "createdAt": WIRE_MOMENT,
         "updatedAt": WIRE_MOMENT,
+        "attributes": {},
     }
     for order in (placed, Order.objects.get(), queries.order_by_id(shop, placed.pk)):
         record = order_payload(OrderRecord.of(order))

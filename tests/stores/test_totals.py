@@ -1,8 +1,11 @@
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
 from stores.models import Order, Product, Review, StoreTotals
 from stores.services.catalogue.products import archive_product, create_product, delete_product
 from stores.services.checkout import place_order
 from stores.services.reviews import create_review, delete_review
-from stores.services.totals import recount
+from stores.services.totals import drifted, recount
 from stores.tasks import recount_totals
 from tests.factories import order_request
 
@@ -52,3 +55,16 @@ def test_nightly_task_recounts_every_business(shop, sandbox):
     StoreTotals.objects.update(products=50)
     recount_totals()
     assert totals(shop) == totals(sandbox) == (0, 0, 0)
+
+
+def test_nightly_task_writes_only_what_differs(shop, sandbox):
+    StoreTotals.objects.filter(business=shop).update(rank_changes=5)
+    with CaptureQueriesContext(connection) as captured:
+        assert list(drifted()) == []
+    assert sum("SELECT" in each["sql"] for each in captured) == 5  # the rows, three counts, and no more rows
+    recount_totals()
+    assert StoreTotals.objects.get(business=shop).rank_changes == 5
+    StoreTotals.objects.filter(business=sandbox).update(reviews=1)
+    recount_totals()
+    assert StoreTotals.objects.get(business=shop).rank_changes == 5
+    assert totals(sandbox) == (0, 0, 0)

@@ -90,6 +90,7 @@ def test_events_follow_the_app(installed: Installation, app: App, sandbox: Busin
     assert events_of(webhook, seen(installed)) == [
         "review.created",
         "review.deleted",
+        "installation.updated",
         "business.data_erasure",
         "customer.data_erasure",
     ]

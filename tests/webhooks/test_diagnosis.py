@@ -44,7 +44,7 @@ def test_each_class_without_an_answer_has_words_of_its_own(error_class: str) -> 
 def test_status_is_explained(status: int, words: str) -> None:
     diagnosis = diagnose(status, "http_4xx")
     assert diagnosis
-    assert diagnosis.seen == f"your endpoint answered {status}"
+    assert diagnosis.seen == f"your endpoint returned {status}"
     assert words in diagnosis.cause
     assert diagnosis.fix.endswith(".")
     assert in_short(status, "http_4xx") == str(status)

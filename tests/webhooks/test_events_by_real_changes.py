@@ -150,6 +150,15 @@ def app_cancels_an_order(stage: Stage) -> None:
     stage.send("patch", f"/app-api/orders/{stage.order()['id']}/status", {"status": "CANCELLED"})
 
 
+@causes("order.refunded")
+def merchant_records_a_refund(stage: Stage) -> None:
+    order = stage.order()
+    stage.send("patch", f"/app-api/orders/{order['id']}/status", {"status": "DELIVERED"})
+    form = {"known": "0", "amount": "5.00", "reason": "One loaf was missing"}
+    browser = signed_in(stage.installation.business.owner)
+    assert browser.post(f"/merchant/orders/{order['id']}/refund/", form).status_code == 302
+
+
 @causes("payment.completed")
 def app_takes_a_payment(stage: Stage) -> None:
     order = stage.payable_order()
@@ -205,6 +214,12 @@ def administrator_deletes_a_review(stage: Stage) -> None:
     stage.submit(f"review/{Review.objects.get().pk}/delete/", post="yes")
 
 
+@causes("installation.updated")
+def merchant_pauses_the_app(stage: Stage) -> None:
+    browser = signed_in(stage.installation.business.owner)
+    assert browser.post(f"/merchant/apps/{stage.installation.pk}/pause/").status_code == 302
+
+
 @causes("business.data_erasure")
 def developer_uninstalls_and_two_days_pass(stage: Stage) -> None:
     app = stage.installation.app
@@ -218,7 +233,7 @@ def merchant_erases_a_customer(stage: Stage) -> None:
     order = stage.order()
     stage.send("patch", f"/app-api/orders/{order['id']}/status", {"status": "DELIVERED"})
     browser = signed_in(stage.installation.business.owner)
-    assert browser.post("/merchant/customers/erase/", {"email": "kim@example.com"}).status_code == 302
+    assert browser.post(f"/merchant/customers/{order['id']}/erase/").status_code == 302
 
 
 @causes("webhook.test")

@@ -155,6 +155,7 @@ def test_opening_again_follows_the_scopes(inbox: Inbox, installation: Installati
     assert again.events == [
         "review.created",
         "review.deleted",
+        "installation.updated",
         "business.data_erasure",
         "customer.data_erasure",
     ]

@@ -118,6 +118,7 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
     )
     order = {"order_id": cast.orders["paid"].pk, "product_id": cast.product.pk, "review_id": cast.review.pk}
     of_store = {"page_id": cast.about.pk, "placement_id": cast.block.pk, "erasure_id": cast.erased.pk}
+    of_store["customer_id"] = cast.orders["ada"].pk
     of_app = {
         "slug": cast.bell.slug,
         "app_id": cast.bell.pk,
@@ -187,6 +188,7 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
             },
         ),
         "marketplace/": Subject(mary, {"slug": cast.bell.slug}),
+        "marketplace/trials/": Subject(mary, {"trial_id": at_bakery.pk}),
         "media/": Subject(None, {"picture_id": Picture.objects.latest("id").pk}),
         "media/platform/": Subject(None, {"name": "logo.png"}),
         "media/stores/": Subject(None, {"picture_id": ProductPicture.objects.latest("id").pk}),

@@ -74,7 +74,7 @@ EDITS = [
     Row("/merchant/store/", {"tagline": "Fresh"}, theirs={"tagline": "Warm"}, other={"hero_text": "Hello"}),
     Row("/merchant/notices/", {"mails": ["erasures"]}, theirs={"mails": ["failing_apps"]}),
     Row("/merchant/products/{product}/", {"name": "Rye"}, theirs={"name": "Spelt"}, other={"price": "7.00"}),
-    Row("/merchant/products/", {"stock": "12"}, "/merchant/products/{product}/stock/", theirs={"stock": "9"}),
+    Row("/merchant/products/", {"stock": "12"}, "/merchant/products/{product}/row/", theirs={"stock": "9"}, other={"price": "7.00"}),
     Row("/merchant/apps/{installation}/", {"most_discount": "30"}, theirs={"most_discount": "20"}, other={"{script}": None}),
     Row("/merchant/apps/{installation}/checkout/", {"unchecked": "refuse"}, "/merchant/apps/{installation}/checkout/refusal/"),
     Row("/merchant/apps/{installation}/settings/", {"heading": "Mine"}, theirs={"heading": "Theirs"}, other={"message": "Hi"}),
@@ -104,6 +104,7 @@ NEW = [
 # What is typed here confirms, chooses or tries something.
 ACTS = [
     Row("/merchant/orders/", {"order": ["{order}"]}, "/merchant/orders/move/", press={"status": "CONFIRMED"}),
+    Row("/merchant/customers/", {"q": "nobody@example.com"}),
     Row("/merchant/staff/", {"email": "kim@example.com", "role": "MANAGER"}),
     Row("/merchant/apps/{installation}/uninstall/", {"reason": "Too slow"}),
     Row("/portal/apps/{slug}/delete/", {"slug": "{slug}"}),

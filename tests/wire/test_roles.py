@@ -196,6 +196,7 @@ def objects(shop: Business, dana: User) -> dict[str, str]:
     member = STAFF.invite(shop, by=shop.owner, email="kim@example.com", role="ORDERS")
     return {
         "order_id": str(factories.order(shop).pk),
+        "customer_id": str(factories.order(shop, status="DELIVERED").pk),
         "product_id": str(product.pk),
         "review_id": str(create_review(product=product, rating=4, author_name="Ann", comment="").pk),
         "page_id": str(create_page(business=shop, title="About").pk),

@@ -8,7 +8,8 @@ Everything happens in a copy of the tree, so that a release that fails leaves no
 4. `tools.record_release`: the database and the contract, which later versions are compared with. It needs PostgreSQL.
 5. `packages`: the commit's files in dist/.
 
-Then main moves to the new commit, which gets the tag. Nothing is pushed.
+Then main moves to the new commit, which gets the tag. Nothing is pushed. `--files` makes the files of a release that was made before, from
+the commit that recorded it.
 """
 
 import argparse
@@ -35,8 +36,14 @@ def main(arguments: list[str]) -> None:
     parser.add_argument(
         "--without-digests", action="store_true", help="where no registry answers: name images by their versions alone"
     )  # fmt: skip
+    parser.add_argument(
+        "--files", action="store_true", help="only the files of this earlier release, in dist/"
+    )
     chosen = parser.parse_args(arguments)
     tag = f"v{chosen.version}"
+    if chosen.files:
+        files_of(tag)
+        return
     if problems := checks.problems(ROOT, chosen.version):
         sys.exit("\n".join(problems))
     with copy_of_the_tree() as tree:
@@ -52,12 +59,22 @@ def main(arguments: list[str]) -> None:
     )
 
 
+def files_of(tag: str) -> None:
+    """Of a release, whether or not this clone has its tag."""
+    commit = git(ROOT, "log", "--diff-filter=A", "--format=%H", "--", f"docs/contract/{tag}.json")
+    if not commit:
+        sys.exit(f"No commit of this clone has recorded {tag}. Is the history whole?")
+    with copy_of_the_tree(commit) as tree:
+        packages.build(tree, tag, ROOT / "dist")
+    print(f"dist/ has the files of {tag}, made from {commit[:12]}.")
+
+
 @contextmanager
-def copy_of_the_tree() -> Iterator[Path]:
-    """HEAD in a folder of its own, by `git worktree`."""
+def copy_of_the_tree(commit: str = "HEAD") -> Iterator[Path]:
+    """In a folder of its own, by `git worktree`."""
     folder = ROOT / "build" / "release"
     git(ROOT, "worktree", "prune")
-    git(ROOT, "worktree", "add", "--quiet", "--force", "--detach", str(folder))
+    git(ROOT, "worktree", "add", "--quiet", "--force", "--detach", str(folder), commit)
     try:
         yield folder
     finally:

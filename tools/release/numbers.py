@@ -8,6 +8,8 @@ FILES = {
     "pyproject.toml": r'^version = "(.*)"$',
     "sdk/python/pyproject.toml": r'^version = "(.*)"$',
     "sdk/python/extension_platform_sdk/__init__.py": r'^__version__ = "(.*)"$',
+    "sdk/store-python/pyproject.toml": r'^version = "(.*)"$',
+    "sdk/store-python/extension_platform_store/__init__.py": r'^__version__ = "(.*)"$',
     "sdk/node/package.json": r'^  "version": "(.*)",$',
     "sdk/js/package.json": r'^  "version": "(.*)",$',
 }

@@ -33,9 +33,15 @@ def archive(tree: Path, tag: str, file: Path) -> None:
 
 
 def sdks(tree: Path, folder: Path) -> None:
-    """A wheel for Python, and a package for npm each for servers and for pages: what an installation serves under `/sdk/`."""
-    for built in (wheel(tree / "sdk/python"), tarball(tree / "sdk/node"), tarball(tree / "sdk/js")):
-        (folder / built.name).write_bytes(built.content)
+    """A wheel each for apps and for shops, and a package for npm each for servers and for pages: what an installation serves under `/sdk/`.
+
+    Earlier releases lack some.
+    """
+    sources = ("python", wheel), ("store-python", wheel), ("node", tarball), ("js", tarball)
+    for name, pack in sources:
+        if (source := tree / "sdk" / name).exists():
+            built = pack(source)
+            (folder / built.name).write_bytes(built.content)
 
 
 def materials(tree: Path, file: Path) -> None:

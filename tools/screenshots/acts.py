@@ -137,8 +137,7 @@ def open_picture(page: Page) -> None:
 
 
 def open_tables(page: Page) -> None:
-    for summary in page.locator("details.more > summary").all():
-        summary.click()
+    press("Show tables")(page)
 
 
 def common_reasons(page: Page) -> None:
@@ -213,11 +212,21 @@ def preview_block(page: Page) -> None:
     frames_ready(page)
 
 
+def find_customer(text: str) -> Callable[[Page], None]:
+    """What the customers' search finds for a text."""
+
+    def search(page: Page) -> None:
+        page.get_by_role("main").get_by_role("searchbox").fill(text)
+        press("Search")(page)
+
+    return search
+
+
 def wrong_stock(page: Page) -> None:
     """A stock that is no number, in the second row of the list."""
     page.get_by_role("textbox", name="Stock of").nth(1).fill("a dozen")
-    page.get_by_role("button", name="Set the stock").nth(1).click()
-    page.wait_for_load_state()
+    page.keyboard.press("Tab")
+    page.get_by_role("alert").wait_for()
 
 
 def into_cart(page: Page) -> None:

@@ -1,5 +1,7 @@
 """Visits every page in light, in dark and on a phone: `python -m tools.screenshots [--part 1/2] [name …]`.
 
+`--front` writes the pictures of the front page instead, which are committed: `static/img/front/`.
+
 Pictures go to build/screenshots/<name>-<light|dark|phone>.png, for eyes. Faults that a machine can see fail the run: a
 status or an address other than the expected one, a finding of axe, an error in the console, a request to another host, a page wider than
 a window of 320 pixels.
@@ -12,6 +14,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +24,7 @@ from urllib.parse import urlsplit
 os.environ |= {"EMBEDDED": "1", "DJANGO_SETTINGS_MODULE": "config.settings"}
 os.environ.pop("DATABASE_URL", None)
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.axe import violations
@@ -32,6 +36,12 @@ from tools.screenshots.shots import SHOTS, Shot
 TARGET = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 DESKTOP = {"width": 1440, "height": 900}
 PHONE_WIDTH, NARROWEST = 390, 320  # pixels
+FIRST_ROW, FIRST_ROW_ON_PHONES = 240, 300  # pixels from the top of the page, at most
+FEW_PILLS, COLORED = 6, 1 / 3  # of more than so many pills, at most this part may have a color
+FRONT = Path(__file__).resolve().parents[2] / "static" / "img" / "front"
+ON_FRONT = ("store", "portal-thread")  # pages that the front page shows
+FRONT_LOOK = {"viewport": {"width": 1120, "height": 720}, "device_scale_factor": 1.25}
+FRONT_QUALITY = 82  # of WebP
 ABOUT_WIDTH = ("target-size", "scrollable-region-focusable")  # rules of axe
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 LOOKS: dict[str, dict[str, Any]] = {
@@ -100,6 +110,27 @@ def _counts(shot: Shot, page: Page) -> list[str]:
     )
 
 
+def _first_row(page: Page) -> float:
+    """How far down the first row of the page's list begins, without what the last press said. 0 where the page has no list."""
+    return float(
+        page.evaluate(
+            """() => {
+              const row = document.querySelector("main [data-list]:not(fieldset) :is(tbody tr:not(.day), li)");
+              const said = document.querySelector("main .messages, main .error-summary");
+              return row && !said ? row.getBoundingClientRect().top + scrollY : 0;
+            }"""
+        )
+    )
+
+
+def _colored_pills(page: Page) -> tuple[int, int]:
+    """How many pills have a color, of how many."""
+    shown = page.locator("main .pill:visible")
+    return page.locator(
+        "main .pill:is(.kind-warn, .kind-bad, .kind-info, .kind-test):visible"
+    ).count(), shown.count()
+
+
 class Camera:
     """Visits pages, takes their pictures, and notes what is wrong with them."""
 
@@ -128,8 +159,18 @@ class Camera:
                 picture = TARGET / f"{shot.name}-{look}.png"
                 page.screenshot(path=picture, full_page=True, animations="disabled")
                 self._note_all(shot, look, violations(page) + _counts(shot, page))
+                self._check_ink(shot, look, page)
                 if look == "phone":
                     self._check_width(shot, page)
+
+    def _check_ink(self, shot: Shot, look: str, page: Page) -> None:
+        """What a list needs before its first row, and what is colored."""
+        is_phone = look == "phone"
+        if (top := _first_row(page)) > (FIRST_ROW_ON_PHONES if is_phone else FIRST_ROW):
+            self._note(shot, look, f"the first row begins at {top:.0f} px")
+        colored, pills = _colored_pills(page)
+        if pills > FEW_PILLS and colored / pills > COLORED and not shot.name.startswith("styleguide"):
+            self._note(shot, look, f"{colored} of {pills} pills are colored")
 
     def _check_width(self, shot: Shot, page: Page) -> None:
         for width in (PHONE_WIDTH, NARROWEST):
@@ -141,6 +182,7 @@ class Camera:
         """Looks for problems without pictures: one page that changes its look, and only the rules that this concerns."""
         with self._page(shot, "light", LOOKS["light"] | {"reduced_motion": "reduce"}) as page:
             self._note_all(shot, "light", violations(page) + _counts(shot, page))
+            self._check_ink(shot, "light", page)
             page.emulate_media(color_scheme="dark")
             page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")
             self._note_all(shot, "dark", violations(page, "color-contrast"))
@@ -148,11 +190,22 @@ class Camera:
             self._note_all(shot, "forced colors", violations(page, "color-contrast"))
             page.emulate_media(forced_colors="none")
             self._check_width(shot, page)
+            page.set_viewport_size({"width": PHONE_WIDTH, "height": 844})
+            self._check_ink(shot, "phone", page)
+            page.set_viewport_size({"width": NARROWEST, "height": 844})
             self._note_all(shot, str(NARROWEST), violations(page, *ABOUT_WIDTH))
 
     def _note_all(self, shot: Shot, look: str, problems: list[str]) -> None:
         for problem in problems:
             self._note(shot, look, problem)
+
+    def take_front(self, shot: Shot) -> None:
+        """What is in the window alone, in the looks of the front page."""
+        for look in ("light", "dark"):
+            with self._page(shot, look, FRONT_LOOK | {"color_scheme": look}) as page:
+                png = page.screenshot(animations="disabled")
+            with Image.open(BytesIO(png)) as picture:
+                picture.save(FRONT / f"{shot.name}-{look}.webp", quality=FRONT_QUALITY, method=6)
 
     @contextmanager
     def _page(self, shot: Shot, look: str, options: dict[str, Any]) -> Iterator[Page]:
@@ -189,22 +242,29 @@ def main(arguments: list[str]) -> int:
         "--no-pictures", action="store_true", help="only look for problems, which takes less time"
     )
     parser.add_argument("--part", default="1/1", help="for instance 1/2: every other page")
+    parser.add_argument("--front", action="store_true", help="write the pictures of the front page")
     options = parser.parse_args(arguments)
+    if options.front:
+        options.names = list(ON_FRONT)
     if unknown := set(options.names) - {shot.name for shot in SHOTS}:
         parser.error(f"no such page: {', '.join(sorted(unknown))}")
     part, parts = map(int, options.part.split("/"))
     wanted = [shot for shot in SHOTS if not options.names or shot.name in options.names][part - 1 :: parts]
-    TARGET.mkdir(parents=True, exist_ok=True)
+    target = FRONT if options.front else TARGET
+    target.mkdir(parents=True, exist_ok=True)
     with served() as origins, sample_app() as app:
         cast = everybody.seed(app)
         with sync_playwright() as playwright:
             browser = launch(playwright)
             camera = Camera(browser, [*origins, app.url], cast)
             for shot in wanted:
-                camera.visit(shot, pictures=not options.no_pictures)
+                if options.front:
+                    camera.take_front(shot)
+                else:
+                    camera.visit(shot, pictures=not options.no_pictures)
                 print(shot.name, flush=True)
             browser.close()
     print("\n".join(camera.problems) or f"No problem on {len(wanted)} pages")
     if not options.no_pictures:
-        print(f"Pictures are in {TARGET}")
+        print(f"Pictures are in {target}")
     return 1 if camera.problems else 0

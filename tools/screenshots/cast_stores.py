@@ -11,9 +11,12 @@ HOOKS = "https://app.example.com/hooks"
 
 
 def add_stores(cast: SimpleNamespace) -> None:
+    from django.utils import timezone
+
     from accounts.services import create_business
     from extensions.models import Placement
     from extensions.services.extension_states import add_block
+    from installations.models import Trial
     from installations.services import Terms, install
     from stores.models import Product, Review
 
@@ -28,6 +31,10 @@ def add_stores(cast: SimpleNamespace) -> None:
     add_block(page=cast.about, installation=cast.at_shop["bell"], definition=cast.block.definition)
     cast.ring = cast.bell.definitions.get(key="ring_us")
     create_business(owner=cast.mary, name="A second shop, on the other side of the river", currency="EUR")
+    # A trial that goes on would lead to its copy, or show itself on the dashboard.
+    cast.trial = Trial.objects.create(
+        app=cast.tables, store=shop, asked_by=cast.mary, ended_at=timezone.now()
+    )
     add_installations(cast)
     # Of Noor's two stores, the app asks the first one for more than it was given.
     cast.noors_shop = cast.noor.businesses.get()
@@ -58,6 +65,7 @@ def orders_with_a_page(shop: Any) -> dict[str, Any]:
         "unheard": placed.filter(validation="NOT_VALIDATED").latest("id"),
         "cancelled": placed.filter(status="CANCELLED").latest("id"),
         "refunded": placed.get(refunded__gt=0),
+        "ada": placed.filter(status="DELIVERED").earliest("id"),
     }
     soon = timezone.now() + timedelta(minutes=14)
     details = {

@@ -87,6 +87,30 @@ def shown(api: Api, path: str) -> dict[str, str | None]:
     return {each["id"]: each["webhookId"] for each in api("get", f"{path}/test-stores").json()["data"]}
 
 
+@pytest.mark.spec(
+    "Contract 12 One customer's data",
+    "It goes to the Webhook URL whatever webhookEvents say; a listener stands in for it",
+)
+@pytest.mark.usefixtures("installation")
+def test_listener_hears_of_an_erased_customer_although_the_app_names_other_events(
+    api: Api, path: str
+) -> None:
+    record = opened(api, path)
+    changes, erasure = f"/developer/test-stores/{record['id']}/changes", {"event": "customer.data_erasure"}
+
+    def erased() -> Any:
+        (step,) = api("post", changes, erasure).json()["steps"]
+        (event,) = [each for each in step["events"] if each["event"] == "customer.data_erasure"]
+        return event["deliveries"]
+
+    assert erased() == []  # without a listener
+    listener = listen(api, path, record)
+    (sent,) = erased()
+    drain()
+    handed = work(api, path, listener)["deliveries"]
+    assert sent["id"] in {each["id"] for each in handed}
+
+
 @pytest.mark.long
 @pytest.mark.spec(SPEC, "webhookId null where the app has no Webhook URL and no listener runs")
 @pytest.mark.usefixtures("installation")

@@ -103,6 +103,7 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
         "store": "main",
         "id": "p-1",
         "point": "order.validate",
+        "person": "kim",
     }
     if "{listenerId}" in endpoint.path:
         app = App.objects.get(pk=cast.app)

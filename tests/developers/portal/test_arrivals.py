@@ -30,7 +30,7 @@ def test_page_asks_first_and_then_explains(browser: Client, app: App, installati
     made = delivery(first, DeliveryStatus.SUCCEEDED, OK)
     response: Any = browser.get(at(app, f"?event=order.created&at={timezone.now():%Y-%m-%dT%H:%M}"))
     page = text_of(response)
-    assert "Your endpoint answered 2xx." in page
+    assert "Your endpoint returned 2xx." in page
     assert f"/deliveries/{made.pk}/" in page
     assert "doesn&#x27;t list order.created" in page or "doesn't list order.created" in page
 

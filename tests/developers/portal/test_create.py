@@ -48,6 +48,8 @@ def test_name_is_enough_for_a_token_a_request_and_an_inbox(browser: Client) -> N
         assert re.search(secret, page)
     for line in (f"REDIRECT_URL={app.redirect_url}", f"BUSINESS_ID={installation.business_id}"):
         assert line in page  # of the file .env, as the command line writes it
+    assert page.index("CLIENT_SECRET=") < page.index("Each by itself") < page.index('id="client-secret"')
+    assert "Standard Webhooks" not in page  # the documentation has the other spelling of the secret
     assert f"{LOCAL}/app-api/products?limit=3" in page
     webhook = Webhook.objects.get()
     assert webhook.installation == installation

@@ -330,7 +330,7 @@ def test_long_value_is_shown_by_its_beginning(
 @pytest.mark.parametrize(("took_ms", "percent"), [(450, 75), (700, 100)])
 def test_call_says_its_share_of_the_timeout(took_ms: int, percent: int) -> None:
     exchange = Exchange(200, {}, b"", False, took_ms, None)
-    trial = simulator.Trial("", "", {}, exchange, timeout_ms=600)
+    trial = simulator.SimulatedCall("", "", {}, exchange, timeout_ms=600)
 
     assert trial.share_of_timeout == percent
 

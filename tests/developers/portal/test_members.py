@@ -109,13 +109,19 @@ def test_member_leaves(stars: App, sam: User) -> None:
 def test_transfer_by_two_pages(browser: Client, stars: App, dana: User, sam: User, settings: Any) -> None:
     factories.member(stars, sam)
     theirs = signed_in(sam)
-    assert "offered to you" not in text_of(theirs.get("/portal/apps/stars/"), 200)
+    assert "wants to transfer" not in text_of(theirs.get("/portal/apps/stars/"), 200)
     page = browser.post("/portal/apps/stars/transfer/", {"email": sam.email}, follow=True)
-    assert "is offered to sam@example.com" in main_words_of(page)
-    assert "This app is offered to you" in main_words_of(theirs.get("/portal/apps/stars/"))
+    assert "sam@example.com can accept" in main_words_of(page)
+    places = ("/portal/", PAGE, "/portal/apps/stars/")  # where they look
+    for place in places:
+        answer = theirs.get(place)
+        assert "wants to transfer" in main_words_of(answer), place
+        assert 'href="/portal/apps/stars/transfer/accept/"' in text_of(answer, 200)
     kim = factories.developer("kim@example.com")
     factories.member(stars, kim)
-    assert "offered to you" not in text_of(signed_in(kim).get("/portal/apps/stars/"), 200)
+    for place in places:
+        assert "wants to transfer" not in text_of(signed_in(kim).get(place), 200)
+        assert "wants to transfer" not in text_of(browser.get(place), 200)
     assert "Accept" in main_words_of(theirs.get("/portal/apps/stars/transfer/accept/"))
     settings.STEP_UP = True
     for person, path in ((dana, "transfer/"), (sam, "transfer/accept/")):
@@ -129,10 +135,20 @@ def test_transfer_by_two_pages(browser: Client, stars: App, dana: User, sam: Use
     assert "Your role on this app is DEVELOPER" in text_of(browser.get("/portal/apps/stars/delete/"), 403)
 
 
+def test_only_possible_owner_is_chosen_already(browser: Client, stars: App, sam: User) -> None:
+    """With two, a person has to say which."""
+    page = "/portal/apps/stars/transfer/"
+    factories.member(stars, sam)
+    assert "Choose…" not in main_words_of(browser.get(page))
+    factories.member(stars, factories.developer("kim@example.com"))
+    assert "Choose…" in main_words_of(browser.get(page))
+
+
 def test_offer_is_withdrawn(browser: Client, stars: App, sam: User) -> None:
     factories.member(stars, sam)
     members.offer_transfer(app=stars, by=stars.developer, email=sam.email)
     assert "Withdraw offer" in main_words_of(browser.get(PAGE))
+    assert "wants to transfer" in main_words_of(signed_in(sam).get("/portal/"))
     browser.post("/portal/apps/stars/transfer/withdraw/")
     assert signed_in(sam).post("/portal/apps/stars/transfer/accept/").status_code == 409
 

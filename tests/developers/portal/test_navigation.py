@@ -46,7 +46,9 @@ def test_page_marks_its_entry_and_its_tab(
     browser: Client, app: App, installation: Any, path: str, entry: str, tab: str
 ) -> None:
     page = browser.get(f"/portal/apps/{app.slug}/{path}", follow=True, **HTML).text
-    side = page[page.index('id="side-nav"') : page.index("<main")]
+    side = page[
+        page.index("</details>", page.index('id="side-nav"')) : page.index("<main")
+    ]  # below the tile of the app
     assert len(re.findall("<li><a ", side)) == 9
     marked = [f"{name} {current}" for _, current, name in CURRENT.findall(side)]
     assert marked == [entry]

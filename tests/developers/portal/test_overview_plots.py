@@ -1,7 +1,7 @@
 """The five plots of an app's overview, and its alerts about the sandbox store."""
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
 
@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business
-from activity.models import ApiCall
+from activity.models import ApiCall, ScopeUse
 from developers.portal.apps import plots
 from extensions.enums import CallOutcome
 from extensions.models import HookCall
@@ -193,8 +193,9 @@ def test_each_point_leads_to_its_rows_and_a_release_is_a_mark(
     assert "Version 2.0.0 approved" in calls
     link = re.findall(r'href="([^"]+)"', rows(calls)[1])[0]
     found = rows(browser.get(unescape(link)).content.decode())
-    assert len(found) == 1
-    assert "200" in words(found[0])
+    day, row = found
+    assert words(day) == "Yesterday"
+    assert "200" in words(row)
 
 
 @pytest.mark.long
@@ -226,3 +227,51 @@ def test_failing_delivery_to_a_store_is_no_alert_of_the_sandbox(
     delivery(webhook, DeliveryStatus.RETRYING, UNAVAILABLE)
     sent(webhook, OK)
     assert "Needs attention" not in browser.get(f"/portal/apps/{app.slug}/").content.decode()
+
+
+def cards(page: str) -> dict[str, str]:
+    """The words of each figure's card by its name."""
+    return {
+        words(of(card, "dt")[0]): card
+        for card in re.findall(r'class="figure-card">(.*?)</div>', page, re.DOTALL)
+    }
+
+
+def test_figures_are_named_values_beside_the_week_before(
+    browser: Client, app: App, at_shop: Installation
+) -> None:
+    """Only what is worse is colored, and a number of hooks is no figure."""
+    today = timezone.now().astimezone(UTC).date()
+    for ago, successful, failed, latency in ((3, 8, 2, "90"), (9, 10, 0, "60")):
+        DailyDeliveryCount.objects.create(
+            app=app, date=today - timedelta(days=ago), successful=successful, failed=failed, answered=10,
+            duration_ms=1, latencies={latency: 10},
+        )  # fmt: skip
+    for ago, count in ((0, 3), (2, 9), (8, 8)):
+        ScopeUse.objects.create(app=app, scope="read_orders", day=today - timedelta(days=ago), count=count)
+    found = cards(page_of(browser, app))
+    assert list(found) == ["Installs", "API calls", "Webhook deliveries", "Webhook latency"]
+    said = {name: words(card) for name, card in found.items()}
+    assert said["Installs"].endswith("1 more in a week Stores that have the app now")
+    assert said["API calls"] == "API calls 12 50% more in a week Last 7 days, your sandbox store included"
+    assert "80.0% 20.0 points lower in a week" in said["Webhook deliveries"]
+    assert "90 ms 30 ms slower in a week" in said["Webhook latency"]
+    assert [name for name, card in found.items() if "worse" in card] == [
+        "Webhook deliveries",
+        "Webhook latency",
+    ]
+    assert [name for name, card in found.items() if 'class="sparkline"' in card] == ["Installs", "API calls"]
+
+
+def test_refused_calls_are_amber_and_failed_ones_red(
+    browser: Client, app: App, at_shop: Installation
+) -> None:
+    for status in (429, 503):
+        called(at_shop, status)
+    page = page_of(browser, app)
+    problems = page[page.index("Latest problems") :]
+    kinds = {
+        status: re.search(rf'<li class="kind-(\w+)[^>]*>(?:(?!<li).)*{status} for', problems, re.DOTALL)
+        for status in (429, 503)
+    }
+    assert {status: found and found[1] for status, found in kinds.items()} == {429: "warn", 503: "bad"}

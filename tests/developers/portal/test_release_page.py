@@ -18,7 +18,7 @@ from marketplace.services import releases, reviews
 from tests import factories
 from tests.developers.api.releases.rolling import POINT, call
 from tests.merchants.pages import installed, page_of
-from tests.pages import signed_in, text_of, unescaped
+from tests.pages import main_words_of, signed_in, text_of, unescaped
 
 pytestmark = pytest.mark.long
 
@@ -97,6 +97,15 @@ def test_buttons_where_there_is_no_way_back(stars: App, dana: User) -> None:
     assert client.get(f"{PAGE}take-back/").status_code == 302
 
 
+def test_page_names_the_stores_that_have_the_new_version(rolling: App, dana: User) -> None:
+    client = signed_in(dana)
+    [first] = Installation.objects.filter(runs=rolling.rolling_version_id).select_related("business")
+    assert f"These have it {first.business.name}" in main_words_of(client.get(PAGE))
+    for _ in range(3):
+        press(client, "advance")
+    assert "These have it" not in text_of(client.get(PAGE)), "all have it"
+
+
 def test_second_press_skips_no_step(rolling: App, dana: User) -> None:
     client = signed_in(dana)
     shown = re.search('name="step" value="([0-9]+)"', text_of(client.get(PAGE)))
@@ -129,12 +138,23 @@ def words(html: str) -> str:
     return " ".join(re.sub(r"<[^>]*>", " ", html).split())
 
 
+def test_approval_has_the_same_time_as_in_the_review(rolling: App, dana: User) -> None:
+    """Also where the release began later, and the stores are those of that time."""
+    approved = timezone.now() - timedelta(days=5)
+    version = Release.objects.get(version__version="2.0.0").version
+    type(version).objects.filter(pk=version.pk).update(approved_at=approved)
+    page = main_words_of(signed_in(dana).get(PAGE))
+    assert f"approved {approved.astimezone():%-d %b %Y}" in page
+    assert "No store had the app at the approval" in page
+
+
 @pytest.mark.spec(RELEASES, "Two plots side by side: failures and p95, of the new version and of the old one")
 @pytest.mark.usefixtures("stopped_clock")
 def test_plots(rolling: App, dana: User) -> None:
     """By hours, as long as the release is young; and they are kept when it ends."""
     client = signed_in(dana)
-    assert "No calls." in text_of(client.get(PAGE))
+    assert "No calls since the approval." in (empty := text_of(client.get(PAGE)))
+    assert '<svg class="plot"' not in empty  # no axis is made up
     Release.objects.update(started_at=timezone.now() - timedelta(hours=2))
     new, old = sorted(Installation.objects.with_app(), key=lambda each: not each.is_in_release)[:2]
     factories.hook(rolling, POINT)

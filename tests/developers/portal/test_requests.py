@@ -30,6 +30,7 @@ from marketplace.models import App
 from marketplace.services import releases
 from tests import factories
 from tests.clients import client_of
+from tests.extensions.settings import give_settings
 from tests.pages import HTML, signed_in, words_of
 from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers
@@ -167,12 +168,12 @@ def test_errors_are_grouped_by_code_and_endpoint(
     log.flush()
     url = f"{pages(app)}/requests/"
     page = browser.get(url, **HTML).content.decode()
-    section = page.partition('id="failures"')[2].partition("</section>")[0]
+    section = page.partition('id="failures"')[2].partition("</table>")[0]
     rows = re.findall(r"<tr>(.*?)</tr>", section.partition("<tbody>")[2], re.DOTALL)
     assert len(rows) == 2
     assert "404" in rows[0]
     assert "/app-api/products/:productId" in rows[0] or "/app-api/products/" in rows[0]
-    assert rows[0].count('<rect class="bad"') == 2
+    assert rows[0].count('<rect class="warn"') == 2
     (code,) = re.findall(r'href="/docs/errors/#(\w+)"', rows[0])
     assert f'id="{code}"' in browser.get("/docs/errors/").content.decode()
     (link,) = re.findall(r'href="(\?[^"]*)">2</a>', rows[0])
@@ -392,6 +393,31 @@ def test_one_order_is_one_thread(
     assert titles == [
         "A page or another app’s call", "Event: order.created", "Webhook: order.created, attempt 1",
     ]  # fmt: skip
+
+
+@pytest.mark.spec(
+    "Contract 23 What an order tells",
+    "installation.updated is in no other app's log, on the developer's own sandbox either",
+)
+def test_thread_shows_what_the_store_changed_of_another_app_to_its_developer_alone(
+    browser: Client, sam: User, app: App, installation: Installation, sandbox: Business
+) -> None:
+    listed = factories.app(sam)
+    factories.approve(listed)
+    stranger = factories.installation(listed, sandbox)
+    schema = {"type": "object", "properties": {"heading": {"type": "string"}}}
+
+    def titles(person: Client, of: App, changed: Installation) -> list[str]:
+        """The thread of a press by the sandbox's owner."""
+        give_settings(changed.app, schema)
+        saved = browser.post(f"/merchant/apps/{changed.pk}/settings/", {"heading": "Tried"}, **HTML)
+        assert saved.status_code == 302, saved.content
+        page = person.get(f"{pages(of)}/threads/{saved['X-Request-Id']}/", **HTML)
+        return re.findall(r'<p class="title">(.*?)</p>', page.content.decode())
+
+    updated = "Event: installation.updated"
+    assert updated in titles(browser, app, installation)
+    assert titles(browser, app, stranger) == []
 
 
 @pytest.mark.long

@@ -68,7 +68,7 @@ def test_list_moves_until_each_resent_delivery_is_known(browser: Client, path: s
     end(DeliveryStatus.EXHAUSTED, failed[1])
     last = browser.get(path + address)
     assert "1 delivered, 1 failed again." in parts_of(last)["causes"]
-    assert "answered 503" in parts_of(last)["causes"]
+    assert "returned 503" in parts_of(last)["causes"]
     assert last["X-Live-Over"] == "1"
 
 

@@ -1,7 +1,7 @@
 """The zone of the portal's times."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
@@ -9,7 +9,7 @@ from django.test import Client
 
 from installations.models import Installation
 from marketplace.models import App
-from tests.deliveries import UNAVAILABLE, delivery
+from tests.deliveries import OK, UNAVAILABLE, delivery
 from tests.pages import text_of
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
@@ -28,12 +28,12 @@ def test_times_are_the_persons_own_and_utc_is_one_press_away(
     with time_machine.travel(NOON, tick=False):
         webhook = helpers.webhook(installation, "https://127.0.0.1:9/in", ["order.created"])
         delivery(webhook, DeliveryStatus.EXHAUSTED, UNAVAILABLE)
-        assert "27 Nov, 12:00:30" in browser.get(rows).content.decode()
+        assert ">12:00:30</time>" in browser.get(rows).content.decode()
 
         browser.cookies["zone"] = "Asia/Kolkata"
         shown = browser.get(rows).content.decode()
-        assert "27 Nov, 17:30:30" in shown
-        assert re.search(r"Created\s+<button[^>]* form=\"times\"[^>]*>IST</button>", shown)
+        assert ">17:30:30</time>" in shown
+        assert re.search(r"Created today\s+<button[^>]* form=\"times\"[^>]*>IST</button>", shown)
         assert "From (IST)" in shown
         overview = browser.get(f"{page}?in=sandbox").content.decode()
         assert "27 Nov 2026, 17:30" in overview
@@ -43,18 +43,46 @@ def test_times_are_the_persons_own_and_utc_is_one_press_away(
             if "T12%3A00Z" in each.split("until")[0]
         }
         found = browser.get(bar.replace("&amp;", "&")).content.decode()
-        assert "27 Nov, 17:30:30" in found
+        assert ">17:30:30</time>" in found
         assert 'value="2026-11-27T17:30"' in found
-        assert "27 Nov, 17" in browser.get(rows, {"since": "2026-11-27T17:30"}).content.decode()
-        assert "27 Nov, 17" not in browser.get(rows, {"since": "2026-11-27T17:31"}).content.decode()
+        assert ">17:30:30</time>" in browser.get(rows, {"since": "2026-11-27T17:30"}).content.decode()
+        assert ">17:30:30</time>" not in browser.get(rows, {"since": "2026-11-27T17:31"}).content.decode()
 
         response = browser.post("/accounts/times/", {"times": "UTC", "next": rows})
         assert response.headers["Location"] == rows
         shown = browser.get(rows).content.decode()
-        assert "27 Nov, 12:00:30" in shown
+        assert ">12:00:30</time>" in shown
         assert "Show Asia/Kolkata" in shown
         browser.post("/accounts/times/", {"times": "own", "next": "https://elsewhere.example/"})
-        assert "27 Nov, 17:30:30" in browser.get(rows).content.decode()
+        assert ">17:30:30</time>" in browser.get(rows).content.decode()
+
+
+def test_lists_have_a_head_for_each_day_of_the_persons_zone(
+    browser: Client, app: App, installation: Installation
+) -> None:
+    """The first one is in the head of the column, too, where there is room for one."""
+    webhook = helpers.webhook(installation, "https://127.0.0.1:9/in", ["order.created"])
+    with time_machine.travel(NOON, tick=False):
+        for hours in (1, 13, 20, 80):  # 11:00 and 23:00 UTC of the day before, then earlier days
+            delivery(webhook, DeliveryStatus.SUCCEEDED, OK, created_at=NOON - timedelta(hours=hours))
+        days = {
+            "UTC": ["Today", "Yesterday", "24 Nov 2026"],
+            "Asia/Kolkata": ["Today", "Yesterday", "24 Nov 2026"],
+        }
+        rows = {"UTC": [1, 2, 1], "Asia/Kolkata": [2, 1, 1]}
+        for zone, heads in days.items():
+            browser.cookies["zone"] = zone
+            for path in ("deliveries", "logs"):
+                page = browser.get(f"/portal/apps/{app.slug}/{path}/").content.decode()
+                table = page.partition("<tbody")[2].partition("</tbody>")[0]
+                found = re.split(
+                    r'<tr class="day"><th scope="rowgroup" colspan="\d">([^<]+)</th></tr>', table
+                )
+                assert found[1::2] == heads, (zone, path)
+                assert [part.count("<tr>") for part in found[2::2]] == rows[zone], (zone, path)
+                assert re.search(r"(Created today|Today)\s+<(span|button)", page)
+                columns = page.partition("<thead>")[2].partition("</thead>")[0]
+                assert f'colspan="{len(re.findall("<t[hd]", columns))}"' in table
 
 
 @pytest.mark.parametrize("zone", ["Mars/Base", "../../etc/passwd", ""])

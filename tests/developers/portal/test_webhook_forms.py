@@ -1,5 +1,6 @@
 """Adding, editing and deleting endpoints in the portal, in a browser without JavaScript."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,7 +57,7 @@ def test_added_endpoint_is_tested_and_its_secret_shown_once(
     assert (webhook.events, webhook.description) == (["order.created", "product.created"], "Till")
     assert webhook.secret in page
     assert "no-store" in response["Cache-Control"]
-    assert "It works: your endpoint answered 200, after" in page
+    assert "It works: your endpoint returned 200, after" in page
     assert "welcome" in page
     (request,) = receiver.requests
     assert b'"event":"webhook.test"' in request.body.replace(b": ", b":")
@@ -104,7 +105,7 @@ def test_events_without_their_scope_are_locked_and_have_examples(
     App.objects.update(scopes=["read_orders"])
     page = unescaped(browser.get(at(app, "new/")))
     assert "Locked: the install lacks the scope read_products" in page
-    assert 'value="product.created" disabled' in page.replace(' id="id_events_6"', "")
+    assert 'value="product.created" disabled' in re.sub(r' id="id_events_\d+"', "", page)
     assert 'value="order.created" disabled' not in page
     assert '"event": "order.created"' in page
     assert "add their scopes to the app" in page
@@ -117,7 +118,7 @@ def test_endpoint_keeps_an_event_whose_scope_it_lost(
     webhook = helpers.webhook(installation, URL, ["product.created", "order.created"])
     App.objects.update(scopes=["read_orders"])
     page = unescaped(browser.get(at(app, f"{webhook.pk}/edit/")))
-    assert 'value="product.created" id="id_events_6" checked' in page
+    assert 'value="product.created" checked' in re.sub(r' id="id_events_\d+"', "", page)
     browser.post(at(app, f"{webhook.pk}/edit/"), form(URL, "order.created", "product.created"))
     webhook.refresh_from_db()
     assert set(webhook.events) == {"product.created", "order.created"}
@@ -136,7 +137,7 @@ def test_edit_changes_the_endpoint_and_tests_it(
         ["review.created"],
         "New server",
     )
-    assert "Failed: your endpoint answered 503" in page
+    assert "Failed: your endpoint returned 503" in page
 
 
 @pytest.mark.long

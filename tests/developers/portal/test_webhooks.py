@@ -93,8 +93,8 @@ def test_app_defined_webhook_is_marked_and_lists_the_events_of_the_app(
 ) -> None:
     App.objects.update(webhook_events=["review.created"])
     helpers.webhook(installation, "https://app.example.com/", [], is_app_defined=True)
-    page = text_of(browser.get(at(app)))
-    assert "App's Webhook URL" in page
+    page = unescape(text_of(browser.get(at(app))))
+    assert f"App's Webhook URL, {installation.business.name}" in page
     assert "The app's list: " in page
     assert "review.created</span>" in page
 
@@ -149,8 +149,8 @@ def test_pause_asks_first_and_cancels_waiting_deliveries(
 @pytest.mark.parametrize(
     ("answer", "headline"),
     [
-        (Answer(200, body=b"<b>thanks</b>"), "It works: your endpoint answered 200"),
-        (Answer(401, body=b"no"), "Failed: your endpoint answered 401"),
+        (Answer(200, body=b"<b>thanks</b>"), "It works: your endpoint returned 200"),
+        (Answer(401, body=b"no"), "Failed: your endpoint returned 401"),
     ],
 )
 @pytest.mark.django_db(transaction=True)
@@ -175,8 +175,8 @@ def test_links_to_other_pages_go_on_where_the_page_ends(
     """So a late page costs what the first one does, and a webhook that is added meanwhile shows none twice."""
     monkeypatch.setattr("developers.portal.webhooks.views.PER_PAGE", 2)
     made = [
-        str(helpers.webhook(installation, f"https://api.example.com/{n}", ["order.created"]).pk)
-        for n in range(5)
+        str(helpers.webhook(installation, "https://api.example.com/in", ["order.created"]).pk)
+        for _ in range(5)
     ]
     made.reverse()
 
@@ -185,10 +185,10 @@ def test_links_to_other_pages_go_on_where_the_page_ends(
         links = re.findall(r'<a class="button small" href="([^"]+)" rel="(prev|next)"', page)
         return re.findall(r'id="webhook-([^"]+)"', page), {rel: unescape(link) for link, rel in links}
 
-    first, of_first = shown("")
+    first, of_first = shown("?url=https://api.example.com/in")
     assert first == made[:2]
     assert set(of_first) == {"next"}
-    helpers.webhook(installation, "https://api.example.com/new", ["order.created"])
+    helpers.webhook(installation, "https://api.example.com/in", ["order.created"])
     second, of_second = shown(of_first["next"])
     assert second == made[2:4]
     third, of_third = shown(of_second["next"])
@@ -203,23 +203,20 @@ def test_page_of_a_very_long_list_begins_by_its_number_where_it_did_a_moment_ago
 ) -> None:
     """So that not all rows before it are read each time. Webhooks that are gone meanwhile aren't shown."""
     monkeypatch.setattr("developers.portal.webhooks.views.PER_PAGE", 2)
-    made = [
-        helpers.webhook(installation, f"https://api.example.com/{n}", ["order.created"]) for n in range(7)
-    ]
+    made = [helpers.webhook(installation, "https://api.example.com/in", ["order.created"]) for _ in range(7)]
     _, fourth, third, second, _, _, _ = made
 
     def begins_with(webhook: Webhook) -> bool:
-        return re.findall(r'id="webhook-([^"]+)"', text_of(browser.get(at(app, "?page=3"))))[0] == str(
-            webhook.pk
-        )
+        page = text_of(browser.get(at(app, "?url=https://api.example.com/in&page=3")))
+        return re.findall(r'id="webhook-([^"]+)"', page)[0] == str(webhook.pk)
 
     assert begins_with(third)
-    helpers.webhook(installation, "https://api.example.com/new", ["order.created"])
+    helpers.webhook(installation, "https://api.example.com/in", ["order.created"])
     assert begins_with(second)  # a short list is read as it is
     for module in ("common.db.long_lists", "developers.portal.webhooks.views"):
         monkeypatch.setattr(f"{module}.COUNTED_EXACTLY", 5)
     assert begins_with(second)
-    helpers.webhook(installation, "https://api.example.com/newer", ["order.created"])
+    helpers.webhook(installation, "https://api.example.com/in", ["order.created"])
     assert begins_with(second)
     Webhook.objects.filter(pk=second.pk).update(deleted_at=timezone.now())
     assert begins_with(third)
@@ -238,6 +235,53 @@ def test_page_reads_any_number_of_webhooks_in_as_many_statements(
     with django_assert_max_num_queries(13) as ten:
         browser.get(at(app))
     assert len(ten) == len(one)
+
+
+@pytest.mark.long
+def test_stores_with_one_url_are_one_row(
+    browser: Client, app: App, webhook: Webhook, mira: User, monkeypatch: pytest.MonkeyPatch,
+    django_assert_max_num_queries: Any,
+) -> None:  # fmt: skip
+    """It opens to those that need attention first. An endpoint that is the only one at its URL is a row of its own, below."""
+    factories.approve(app)
+    made = []
+
+    def install(number: int) -> None:
+        for _ in range(number):
+            there = factories.installation(app, factories.business(mira))
+            made.append(helpers.webhook(there, "https://app.example.com/in", [], is_app_defined=True))
+
+    install(2)
+    delivery(made[0], DeliveryStatus.SUCCEEDED, OK)
+    browser.get(at(app))
+    with django_assert_max_num_queries(14) as few:
+        browser.get(at(app))
+    install(6)
+    for status, number in ((DeliveryStatus.SUCCEEDED, 38), (DeliveryStatus.EXHAUSTED, 1)):
+        for _ in range(number):
+            delivery(made[0], status, OK)
+    Webhook.objects.filter(pk=made[3].pk).update(failing_since=timezone.now() - timedelta(hours=1))
+    with django_assert_max_num_queries(14) as many:
+        page = text_of(browser.get(at(app)))
+    assert len(many) == len(few)
+    assert "9 endpoints" in page
+    first, second = re.split(r"<h2", page.partition('class="rows endpoints"')[2])[1:3]
+    assert "App's Webhook URL" in first
+    assert "8 stores" in first
+    assert "97.5% delivered" in first
+    assert "1 failing" in first
+    assert "https://api.example.com/in" in second
+    shown = re.findall(r'id="webhook-([^"]+)"', first)
+    newest = [str(each.pk) for each in (made[3], *made[:3:-1])]
+    assert shown == newest[:5]
+    (link,) = re.findall(r'href="(\?url=[^"]+)">All 8 stores', first)
+    of_url = text_of(browser.get(at(app, unescape(link))))
+    assert len(re.findall(r'id="webhook-', of_url)) == 8
+    assert "https://api.example.com/in" not in of_url
+
+    monkeypatch.setattr("webhooks.insight.last_day.MOST", 20)
+    monkeypatch.setattr("developers.portal.webhooks.last_day_strip.MOST", 20)
+    assert "% delivered" not in text_of(browser.get(at(app)))  # more than is counted in an hour
 
 
 @pytest.mark.long

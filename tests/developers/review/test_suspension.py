@@ -150,8 +150,8 @@ def test_apps_are_listed_searched_and_shown_without_secrets(
     assert list(admin.get("/admin/marketplace/app/?q=dana").context["cl"].result_list) == [stars]
     listed = admin.get("/admin/marketplace/app/?marketplace=listed")
     assert list(listed.context["cl"].result_list) == [stars]
-    assert '<a href="?marketplace=listed" aria-current="true">Listed</a>' in listed.text
-    assert '<a href="?marketplace=listed&amp;status__exact=DRAFT">Draft</a>' in listed.text
+    assert '<a class="item" href="?marketplace=listed" aria-current="true">Listed</a>' in listed.text
+    assert '<a class="item" href="?marketplace=listed&amp;status__exact=DRAFT">Draft</a>' in listed.text
     assert not list(admin.get("/admin/marketplace/app/?marketplace=suspended").context["cl"].result_list)
     page = admin.get(page_of(stars))
     assert stars.client_secret not in page.text

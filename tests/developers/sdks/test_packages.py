@@ -20,7 +20,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from developers.sdks import packages
-from developers.sdks.packages import BROWSER, NODE, PACKAGES, PYTHON
+from developers.sdks.packages import BROWSER, NODE, PACKAGES, PYTHON, STORE
 
 SPEC = "Contract 14 For programs"
 SOURCE = django_settings.BASE_DIR / "sdk"
@@ -57,6 +57,43 @@ def test_pip_installs_from_the_index_and_by_the_link_of_the_guides(platform: str
         assert (tmp_path / folder / "extension_platform_sdk" / "py.typed").is_file()
     changed = re.sub(r"sha256=..", "sha256=00", link)
     assert "DO NOT MATCH THE HASHES" in pip(tmp_path / "changed", "--no-index", changed).stderr
+
+
+IN_DJANGO = """
+import django
+from django.conf import settings
+from django.core.management import call_command
+
+settings.configure(
+    INSTALLED_APPS=["extension_platform_store.django"],
+    EXTENSION_PLATFORM={},
+    DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
+)
+django.setup()
+call_command("migrate", verbosity=0)
+call_command("makemigrations", "--check", "--dry-run")
+from extension_platform_store.django.connection import outbox
+
+outbox().mark("products", "rye")
+assert outbox().waiting().marks == 1
+call_command("push_to_platform", "--help")
+"""
+
+
+@pytest.mark.long
+@pytest.mark.timed
+@pytest.mark.spec("Contract 17 Connected stores", "/sdk/python/ also serves extension-platform-store")
+def test_client_of_shops_is_served_with_its_tables_and_its_command(platform: str, tmp_path: Path) -> None:
+    done = pip(tmp_path / "shop", "--index-url", f"{platform}/sdk/python/", STORE)
+    assert done.returncode == 0, done.stderr
+    installed = tmp_path / "shop" / "extension_platform_store"
+    assert (installed / "py.typed").is_file()
+    environment = {"PYTHONPATH": str(tmp_path / "shop"), "PATH": os.environ["PATH"]}
+    ran = subprocess.run(
+        [sys.executable, "-c", IN_DJANGO], env=environment, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "--compare" in ran.stdout
 
 
 @pytest.mark.long
@@ -110,7 +147,12 @@ def test_packages_have_the_version_of_the_service_and_their_hashes(client: Clien
 
 def test_same_source_makes_the_same_bytes(tmp_path: Path) -> None:
     """Two machines serve one hash, though their files have other times and rights."""
-    for name, make in (("python", packages.wheel), ("node", packages.tarball), ("js", packages.tarball)):
+    for name, make in (
+        ("python", packages.wheel),
+        ("store-python", packages.wheel),
+        ("node", packages.tarball),
+        ("js", packages.tarball),
+    ):
         copy = tmp_path / name
         shutil.copytree(SOURCE / name, copy, ignore=shutil.ignore_patterns("__pycache__"))
         for file in (each for each in copy.rglob("*") if each.is_file()):

@@ -73,7 +73,7 @@ def test_points_before_the_order_share_one_budget(
     shop: Business, hooking: Hooking, bread: Product, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = hookpoints.Flow.start
-    monkeypatch.setattr(checkout.Flow, "start", lambda: start(0.5))
+    monkeypatch.setattr(checkout.Flow, "start", lambda **options: start(0.5, **options))
     hooking(VALIDATE, HANGS, timeout=300)
     hooking(DISCOUNTS, HANGS)
     unasked = hooking(SHIPPING, {"fee": 1})

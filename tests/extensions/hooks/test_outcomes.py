@@ -223,6 +223,8 @@ def test_request_is_what_the_specification_says(shop: Business, hooking: Hooking
         "data": {
             "deliveryMethod": "DELIVERY", "locality": "Almaty", "subtotal": 2000, "builtInFee": 350,
         },
+        "attributes": {},
+        "shopper": None,
     }  # fmt: skip
     assert request.headers["content-type"] == "application/json"
     assert request.headers["user-agent"] == "Service-Webhooks/1.0"

@@ -1,5 +1,6 @@
 """What a developer does with an app on the command line."""
 
+import html
 import io
 import json
 import os
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 import requests
-from extension_platform_sdk.cli import logs
+from extension_platform_sdk.cli import logs, new
 from extension_platform_sdk.cli.config import Account, keep
 from extension_platform_sdk.cli.main import main
 from extension_platform_sdk.cli.new import TEMPLATES
@@ -27,6 +28,8 @@ from installations.models import Installation
 from marketplace.models import App, Submission
 from marketplace.services import reviews
 from tests import factories
+from tests.pages import signed_in as signed_in_browser
+from tests.pages import text_of
 from tests.sdk.cli.runs import Run
 from tests.webhooks.helpers import drain, webhook
 from tools.sdk_types import SDK
@@ -104,7 +107,7 @@ def test_new_app_installs_the_sdk_that_the_platform_serves(
     run: Run, platform: str, template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No package registry has it. Without a platform the author says where it is."""
-    language, file = ("node", "package.json") if template == "node" else ("python", "requirements.txt")
+    language, file = ("node", "package.json") if template in new.FROM_NPM else ("python", "requirements.txt")
     outcome = run("new", "ring", "--template", template, "--local")
     assert (outcome.status, "extension-platform login URL" in outcome.err) == (1, True)
     monkeypatch.setenv("EXTENSION_PLATFORM_URL", platform)
@@ -124,13 +127,34 @@ def test_new_app_installs_the_sdk_that_the_platform_serves(
         assert f"{SDK / language}" in Path(name, file).read_text()
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_app_listens_where_it_is_registered(run: Run, signed_in: str, template: str) -> None:
+    """The port of `--server` is in every command, and in the code that chooses one."""
+    made = run("new", "ring", "--template", template, "--server", "http://localhost:23100", "--sdk", str(SDK))
+    assert made.status == 0
+    assert App.objects.get().webhook_url == "http://localhost:23100/webhooks"
+    texts = [file.read_text() for file in Path("ring").iterdir()]
+    assert "listen --forward-to http://localhost:23100" in made.out
+    for text in (made.out, *texts):
+        assert "3000" not in text
+        assert "LOCAL_PORT" not in text
+    assert run("new", "song", "--template", template, "--server", "http://localhost:x").status == 2
+    assert (
+        run("new", "song", "--template", template, "--local", "--server", "https://song.example").status == 0
+    )
+    assert any("3000" in file.read_text() for file in Path("song").iterdir())
+
+
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_template_is_whole_without_a_platform(run: Run, template: str) -> None:
     local = ("--template", template, "--local", "--sdk", str(SDK))
     assert run("new", 'Ring "<b>"', *local).status == 0
     texts = {file.name: file.read_text() for file in Path("ring-b").iterdir()}
     manifest = json.loads(texts["manifest.json"])
-    assert manifest["blocks"][0]["renderUrl"].startswith("http://localhost:3000/")
+    assert manifest["blocks"][0]["renderUrl"] == "{server}/block"
+    assert json.loads(texts["app.json"])["server"] == "http://localhost:3000"
+    assert json.loads(texts["app.json"])["name"] == 'Ring "<b>"'
     for name, text in texts.items():
         if name.endswith(".py"):
             compile(text, name, "exec")
@@ -311,7 +335,9 @@ def test_members_need_a_token_with_the_right(run: Run, signed_in: str, app: App)
 
 
 @pytest.mark.long
-def test_release_without_a_browser(run: Run, signed_in: str, dana: User) -> None:
+def test_release_without_a_browser(
+    run: Run, signed_in: str, dana: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     factories.app(dana, slug="ring")
     assert "(ring): DRAFT" in run("status").out
     assert run("versions").out == "No version is approved yet.\n"
@@ -338,11 +364,19 @@ def test_release_without_a_browser(run: Run, signed_in: str, dana: User) -> None
         assert (unused.status, "--reason goes with halt and back" in unused.err) == (2, True)
     back = json.loads(run("release", "back", "--reason", "Wrong notes.", "--app", "song", "--json").out)
     assert (back["state"], back["reason"]) == ("TAKEN_BACK", "Wrong notes.")
+    newest, before = run("versions", "--app", "song").out.splitlines()
+    assert (newest.endswith("taken back"), before.endswith("in use")) == (True, True)
     App.objects.filter(pk=song.pk).update(version="1.2.0", status="DRAFT")
     made = json.loads(run("submit", "--release", "steps", "--app", "song", "--json").out)
     assert made["release"] == "STEPS"
     factories.approve(App.objects.get(pk=song.pk))
-    assert f"is at version {first.version} again" in run("restore", str(first.number), "--app", "song").out
+    restore = ("restore", str(first.number), "--app", "song")
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    refused = run(*restore)
+    assert (refused.status, "it replaces your working copy" in refused.err) == (1, True)
+    assert App.objects.get(pk=song.pk).version == "1.2.0"
+    assert f"is at version {first.version} again" in run(*restore, "--yes").out
 
 
 def test_failed_submit_says_what_is_wrong(run: Run, signed_in: str, dana: User) -> None:
@@ -358,7 +392,7 @@ def test_failed_submit_says_what_is_wrong(run: Run, signed_in: str, dana: User) 
 
 def test_submit_names_missing_countries_and_submits(run: Run, signed_in: str, dana: User) -> None:
     """Nothing is refused for it, and an app that reads nothing about people isn't asked."""
-    said = "doesn't say where the data goes (dataCountries)"
+    said = "Doesn't say where the data goes"
     for slug, scopes, countries, is_named in (
         ("ring", ["read_orders"], [], True),
         ("rate", ["read_reviews"], ["DE"], False),
@@ -367,3 +401,25 @@ def test_submit_names_missing_countries_and_submits(run: Run, signed_in: str, da
         factories.app(dana, slug=slug, scopes=scopes, data_countries=countries)
         outcome = run("submit", "--app", slug)
         assert (outcome.status, said in outcome.out, "is submitted" in outcome.out) == (0, is_named, True)
+
+
+@pytest.mark.long
+def test_submit_says_what_the_page_review_says(run: Run, signed_in: str, dana: User, sam: User) -> None:
+    """In the same words: neither lacks what the other has."""
+    factories.approve(factories.app(sam, slug="stamps", name="Stamp Card"))
+    factories.app(dana, slug="ring", name="Stamp Card", scopes=["read_orders"])
+    page = text_of(signed_in_browser(dana).get("/portal/apps/ring/review/"), 200)
+    warned = re.findall(r'class="kind-warn">.*?<p class="title">(.*?)</p>', page, re.DOTALL)
+    said = run("submit").out
+    assert [line for line in map(html.unescape, warned) if line.rstrip(".") not in said] == []
+    questions = re.findall(r"^  (?!http)(.+)", said, re.MULTILINE)
+    assert len(questions) == len(warned)
+    for wanted in (
+        "No icon",
+        "No screenshots",
+        "No support contact",
+        "No privacy policy",
+        "The name looks like",
+    ):
+        assert wanted in said
+    assert "/portal/apps/ring/review/" in said

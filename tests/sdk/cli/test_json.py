@@ -26,6 +26,7 @@ pytestmark = pytest.mark.timed
 # Proved beside what else they do.
 ELSEWHERE = {
     "listen": "tests/sdk/cli/test_listen.py",
+    "app": "tests/sdk/cli/test_app_file.py",
     "login": "tests/sdk/cli/test_login.py",
     "check": "tests/conformance/test_command.py",
 }

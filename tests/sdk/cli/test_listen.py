@@ -1,7 +1,10 @@
 """`extension-platform listen`, as a developer runs it, against a live server."""
 
+import json
 import os
 import re
+import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,6 +21,8 @@ from accounts.services import developer_tokens
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
+from tests.clients import api_of
+from tests.ports import free_port
 from tests.receivers import Receiver
 from tests.sdk.cli.json_output import validated
 from tests.sdk.cli.runs import Run
@@ -133,3 +138,82 @@ def test_nonsense_is_refused_with_a_reason(run: Run) -> None:
         assert (outcome.status, f"{address} is no address" in outcome.err) == (2, True), outcome.err
     outcome = run("listen", "--forward-to", "localhost:3000", "--since", "yesterday")
     assert (outcome.status, "30m, 2h, 1d" in outcome.err) == (2, True)
+
+
+SERVER = """
+import http.server, os, pathlib
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        with open("got.log", "a") as log:
+            log.write(f"VERSION {self.path} {self.headers['X-Webhook-Event']}\\n")
+        self.send_response(200)
+        self.end_headers()
+pathlib.Path("pid.log").write_text(str(os.getpid()))
+http.server.HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timed
+def test_dev_starts_listens_checks_and_starts_again(
+    signed_in: str, dana: User, sandbox: Business, command: Any
+) -> None:
+    """In the project's folder, by one command, until SIGTERM, which leaves no server behind."""
+    port, here = free_port(), Path.cwd()
+    app = factories.app(
+        dana, webhook_url="https://93.184.216.34/hooks", webhook_events=["order.created"],
+        redirect_url=f"http://localhost:{port}/callback",
+    )  # fmt: skip
+    (here / "server.py").write_text(SERVER.replace("VERSION", "first"))
+    start = {"app": str(app.pk), "start": f"{sys.executable} server.py", "port": port}
+    (here / "extension-platform.json").write_text(json.dumps(start))
+    dev = command("dev", "--no-open")
+
+    def got() -> str:
+        log = here / "got.log"
+        return log.read_text() if log.exists() else ""
+
+    def answers() -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    wait_until(lambda: "Listening for" in dev.text() and answers(), 30)
+    assert f"/portal/apps/{app.slug}/test/" in dev.text()
+    api_of(dana)("post", f"/developer/apps/{app.pk}/test-changes", {"event": "order.created"})
+    drain()
+    wait_until(lambda: "first /hooks order.created" in got(), 30)
+    first = (here / "pid.log").read_text()
+    (here / "server.py").write_text(SERVER.replace("VERSION", "second"))
+    wait_until(lambda: (here / "pid.log").read_text() not in ("", first) and answers(), 30)
+    api_of(dana)("post", f"/developer/apps/{app.pk}/test-changes", {"event": "order.created"})
+    drain()
+    wait_until(lambda: "second /hooks order.created" in got(), 30)
+    wait_until(lambda: "Checked on a throwaway store:\n" in dev.text(), 60)
+    assert "FAIL  IN001" in dev.text()  # it has no callback
+    (here / "manifest.json").write_text('{"blocks": [{"blockType": "stars"}]}')
+    wait_until(lambda: "blocks[0].name: " in dev.text(), 30)
+    (here / "manifest.json").write_text("{}")
+    (here / "app.json").write_text('{"name": "Another"}')
+    wait_until(lambda: "Not saved on the platform yet:\n  name" in dev.text(), 30)
+    dev.process.send_signal(signal.SIGTERM)
+    assert dev.process.wait(30) == 0
+    wait_until(lambda: not answers(), 30)
+
+
+def test_dev_checks_no_app_of_another_address(
+    signed_in: str, dana: User, sandbox: Business, command: Any
+) -> None:
+    """Its install would fail, as the code is for another address."""
+    app = factories.app(dana, redirect_url="https://93.184.216.34/callback")
+    start = {"app": str(app.pk), "start": "sleep 60", "port": (port := free_port())}
+    Path("extension-platform.json").write_text(json.dumps(start))
+    dev = command("dev", "--no-open")
+    wait_until(lambda: f"The app isn't registered at http://localhost:{port}" in dev.text(), 30)
+    dev.process.send_signal(signal.SIGTERM)
+    dev.process.wait(30)
+
+
+def test_dev_asks_how_to_start(run: Run, signed_in: str, app: App) -> None:
+    refused = run("dev")
+    assert (refused.status, "Say how your server starts" in refused.err) == (1, True)

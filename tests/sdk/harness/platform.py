@@ -112,8 +112,20 @@ class FakePlatform:
             "test-stores": lambda: Reply(201, STORE),
             "listener": self._attach,
             "work": work,
+            "changes": lambda: Reply(200, {"steps": [{"problem": None, "events": [self._caused()]}]}),
+            "install": lambda: Reply(201, STORE | {"accessToken": "fbat_again", "installationId": "i-2"}),
             "answers": lambda: Reply(200, {"recorded": 1}),
             "deliveries": lambda: Reply(200, {"data": [{"id": "d-1", "attempts": []}]}),
+        }
+
+    def _caused(self) -> Any:
+        event = self.to("changes")[-1].body["event"]
+        return {
+            "event": event,
+            "eventId": "e-1",
+            "deliveries": [],
+            "reason": None,
+            "data": {"orderId": "o-1"},
         }
 
     def _attach(self) -> Reply:

@@ -44,6 +44,28 @@ try {
   for (const work of after) await work();
 }
 """
+ACTS = {
+    "python": """
+kim = {"email": "kim@example.com"}
+with TestPlatform.from_environment() as platform, platform.open_store(port=int(port)) as store:
+    placed = store.place_order(**kim, product="p-1", quantity=2)
+    store.place_order()
+    store.erase(**kim)
+    print(placed["data"]["orderId"], store.install().installation_id, store.installation.access_token)
+""",
+    "node": """
+const kim = { email: "kim@example.com" };
+try {
+  const store = await openStore({ after: (work) => after.push(work) }, { port: Number(port) });
+  const placed = await store.placeOrder({ ...kim, product: "p-1", quantity: 2 });
+  await store.placeOrder();
+  await store.erase(kim);
+  console.log(placed.data.orderId, (await store.install()).installationId, store.installation.accessToken);
+} finally {
+  for (const work of after) await work();
+}
+""",
+}
 Harness = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -92,6 +114,35 @@ def harness(request: pytest.FixtureRequest, platform: FakePlatform, app: Receive
         )
 
     return run
+
+
+@pytest.mark.parametrize("language", ["python", "node"])
+def test_test_says_who_orders_and_is_erased(platform: FakePlatform, tmp_path: Path, language: str) -> None:
+    if language == "node" and node_version() < 20:
+        pytest.skip("needs Node 20 or newer")
+    begin = {"python": PYTHON.partition("with ")[0], "node": NODE.partition("try ")[0]}[language]
+    program = begin.replace("TESTING", (SDK / "node" / "testing.js").as_uri()) + ACTS[language]
+    command = [sys.executable, "-c"] if language == "python" else ["node", "--input-type=module", "-e"]
+    done = subprocess.run(
+        [*command, program, *(["--"] if language == "node" else []), "3000", ""],
+        cwd=tmp_path,
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(SDK / "python"),
+            "EXTENSION_PLATFORM_URL": platform.url,
+            "EXTENSION_PLATFORM_TOKEN": "fbdt_test",
+            "EXTENSION_PLATFORM_APP": "a-1",
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, "o-1 i-2 fbat_again\n"), done.stderr
+    kim = {"email": "kim@example.com"}
+    first, second, erasure = [each.body for each in platform.to("changes")]
+    assert first == {"event": "order.created", "customer": kim, "productId": "p-1", "quantity": 2}
+    assert {name: value for name, value in second.items() if name != "quantity"} == {"event": "order.created"}
+    assert erasure == {"event": "customer.data_erasure", "customer": kim}
 
 
 def test_token_is_sent_to_no_other_machine_unencrypted(harness: Harness, platform: FakePlatform) -> None:
@@ -175,7 +226,10 @@ def test_failure_says_what_was_expected_and_what_came(
     failed = harness("order.created")
     assert failed.returncode == 1
     expected = "Expected a delivery of order.created that your app accepts. Nothing more arrived for 1 s."
-    assert f"{expected} Your app's responses so far:\n  order.created: 503, 503\n" in failed.stderr
+    assert (
+        f"{expected} Your app's responses, without those that an earlier wait returned:\n  order.created: 503, 503\n"
+        in failed.stderr
+    )
 
 
 def _stalled(connection: socket.socket) -> None:

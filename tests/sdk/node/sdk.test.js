@@ -134,10 +134,31 @@ for (const { headers, event } of VECTORS.ids) {
   test(`ids of an event: ${Object.keys(headers).length} headers`, async () => {
     const [signature, body] = signed(EVENT);
     const found = await new WebhookRouter().handle({ ...signature, ...headers }, body, SECRET, { now: NOW });
-    const { deliveryId, id, cursor, requestId } = found.event;
-    assert.deepEqual({ deliveryId, id, cursor, requestId }, event);
+    const { deliveryId, id, cursor, requestId, traceparent } = found.event;
+    assert.deepEqual({ deliveryId, id, cursor, requestId, traceparent }, event);
   });
 }
+
+test("a call that follows carries the trace of what it follows", async (t) => {
+  const asked = [];
+  const baseUrl = await serve(t, answering(asked, [[200, {}]]));
+  const client = new AppClient({ baseUrl, accessToken: "fbat_test_abc" });
+  const { traceparent, "X-Request-Id": requestId } = VECTORS.ids[0].headers;
+  const hooks = new HookRouter().on("order.validate", async (call) => {
+    assert.deepEqual([call.requestId, call.traceparent], [requestId, traceparent]);
+    await client.following(call.traceparent).business();
+    return { valid: true };
+  });
+  const [signature, body] = signed({ ...EVENT, hookPoint: "order.validate" });
+  const headers = { ...signature, traceparent, "X-Request-Id": requestId };
+  assert.equal((await hooks.handle(headers, body, SECRET, { now: NOW })).status, 200);
+  await client.following(null).business();
+  await client.business();
+  assert.deepEqual(
+    asked.map((each) => each.headers.traceparent),
+    [traceparent, undefined, undefined],
+  );
+});
 
 test("a body is taken as bytes or as the text that was signed", async () => {
   const router = new WebhookRouter();
@@ -378,8 +399,11 @@ test("session tokens of the platform's key", async (t) => {
   await assert.rejects(readSessionToken(made(known), { clientId: "client" }), TypeError);
 
   const ofBlock = made(known, { aud: "client/storefront", sub: undefined });
-  const store = { businessId: "b", installationId: "i", expiresAt: NOW + 60 };
+  const store = { businessId: "b", installationId: "i", expiresAt: NOW + 60, shopper: null };
   assert.deepEqual(await readStorefrontToken(ofBlock, options), store);
+  const shopper = { key: "shp_1", proven: true };
+  const ofShopper = made(known, { aud: "client/storefront", sub: undefined, shopper });
+  assert.deepEqual(await readStorefrontToken(ofShopper, options), { ...store, shopper });
   await assert.rejects(read(ofBlock), /another kind of page/);
   await assert.rejects(readStorefrontToken(made(known), options), /another kind of page/);
 });

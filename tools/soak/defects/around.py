@@ -152,8 +152,8 @@ DEFECTS: Final = {
         (
             Change(
                 "webhooks.services.erasure",
-                "erasure = Erasure(installation=installation, due_at=installation.data_erasure_at)",
-                "erasure = Erasure(installation=installation, due_at=now)",
+                "due_at = now if installation.business.copy_of_id else installation.data_erasure_at",
+                "due_at = now",
             ),
         ),
     ),
@@ -185,8 +185,8 @@ DEFECTS: Final = {
         (
             Change(
                 "appapi.services.exports",
-                "        for order in queries.orders(business).rows.iterator(chunk_size=CHUNK):",
-                "        for order in queries.orders(business).rows[3:].iterator(chunk_size=CHUNK):",
+                "        rows = queries.orders(business).rows.iterator(chunk_size=CHUNK)",
+                "        rows = queries.orders(business).rows[3:].iterator(chunk_size=CHUNK)",
             ),
         ),
     ),

@@ -69,14 +69,15 @@ def test_steps_end_by_themselves(
 
 @pytest.mark.long
 @pytest.mark.spec(
-    RELEASES, "A version that fails more often halts by itself, with the reason; skipped calls aside"
+    RELEASES,
+    "A version that fails more often halts by itself, with the reason; calls skipped for want of time aside",
 )
 def test_failing_version_halts(
     api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
 ) -> None:
     new, old = new_of(twenty), next(each for each in map(seen, twenty) if not each.is_in_release)
     call(old, number=30)
-    call(new, number=40, outcome=CallOutcome.BREAKER_OPEN, took=0)
+    call(new, number=40, outcome=CallOutcome.NO_TIME_LEFT, took=0)
     call(new, number=19, outcome=CallOutcome.TIMEOUT, took=5000)
     later(seconds=10)
     assert api("get", path(rolling)).json()["state"] == "ROLLING"
@@ -95,6 +96,33 @@ def test_failing_version_halts(
     later(seconds=10)
     releases.halt(app=rolling, reason="Judged before it was resumed.", watched_from=judged_from)
     assert api("get", path(rolling)).json()["state"] == "ROLLING", "judged by its calls from now on"
+
+
+@pytest.mark.parametrize("is_settled", [False, True])
+@pytest.mark.spec(RELEASES, "An outage of one store halts nothing while others run the new version well")
+def test_outage_of_one_store_halts_nothing(
+    api: Api, rolling: App, twenty: list[Installation], is_settled: bool
+) -> None:
+    for _ in range(2):
+        releases.advance(app=rolling)
+        follow_all()
+    inside = [each for each in map(seen, twenty) if each.is_in_release]
+    call(old_of(twenty), number=200)
+    for each in inside[1:]:
+        call(each, number=10)
+    call(inside[0], number=20, outcome=CallOutcome.HTTP_ERROR)
+    after = timezone.now() + timedelta(minutes=12 if is_settled else 0)
+    with time_machine.travel(after):
+        look()
+    if is_settled:  # added up for good, and not read again
+        kept = CountedCalls.objects.values_list("stores", flat=True)
+        assert {str(inside[0].pk): [20, 20, 0]} in list(kept)
+    assert api("get", path(rolling)).json()["state"] == "ROLLING"
+    with time_machine.travel(after):
+        call(inside[1], number=8, outcome=CallOutcome.HTTP_ERROR)
+        look()
+        found = api("get", path(rolling)).json()
+    assert (found["state"], (found["reason"] or "")[:30]) == ("HALTED", "28 of 68 calls failed with the")
 
 
 @pytest.mark.long
