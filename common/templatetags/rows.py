@@ -43,12 +43,19 @@ def by_day(rows: Iterable[Row], moments: Iterable[datetime], columns: int) -> li
     return found
 
 
-def first_day(moments: Sequence[datetime]) -> str:
-    """`today`, `yesterday` or `24 Nov 2026`: that of the first row, for the head of the column with the times. Empty without rows."""
-    if not moments:
+@register.filter
+def first_day(moment: datetime | None) -> str:
+    """`today`, `yesterday` or `24 Nov 2026`: that of the first row, for the head of the column with the times. Empty without a row."""
+    if not moment:
         return ""
-    name = day_name(timezone.localtime(moments[0]).date(), timezone.localdate())
+    name = day_name(timezone.localtime(moment).date(), timezone.localdate())
     return name if name[0].isdigit() else name.lower()
+
+
+@register.simple_tag
+def day_head(moment: datetime, columns: int) -> SafeString:
+    """The head of a day in a table that a template writes row by row, within `{% ifchanged %}` of the day."""
+    return _head(columns, timezone.localtime(moment).date(), timezone.localdate())
 
 
 @lru_cache(maxsize=256)

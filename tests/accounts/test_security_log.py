@@ -9,6 +9,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+import time_machine
 from django.contrib.auth.models import Permission
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
@@ -156,6 +157,17 @@ def test_staff_changes_are_logged(client: Client, dana: User) -> None:
         ("RIGHTS_CHANGED", "is_staff on", ada),
         ("PASSWORD_CHANGED", "", ada),
     ]
+
+
+def test_each_day_has_one_head_above_its_times(dana: User) -> None:
+    for day in ("17", "17", "19"):
+        with time_machine.travel(f"2026-11-{day}T12:00:00Z", tick=False):
+            security_log.record(user_id=dana.pk, kind=SecurityEventKind.TOKEN_CREATED)
+    with time_machine.travel("2026-11-20T12:00:00Z", tick=False):
+        shown = page(dana)
+    lines = r'<tr class="day"><th [^>]*>([^<]*)</th>|data-label="Time"><time [^>]*>([^<]*)</time>'
+    read = ["".join(found) for found in re.findall(lines, shown)]
+    assert read[-5:] == ["Yesterday", "12:00:00", "17 Nov 2026", "12:00:00", "12:00:00"]
 
 
 def test_people_see_their_own_log_only(dana: User, mira: User) -> None:

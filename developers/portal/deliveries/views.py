@@ -109,7 +109,7 @@ def _table(app: App, page: DeliveryPage | None, selection: forms.SelectionForm |
     return {
         "page": page,
         "rows": delivery_rows(app, deliveries, selected),
-        "first_day": first_day([each.created_at for each in deliveries[:1]]),
+        "first_day": first_day(deliveries[0].created_at if deliveries else None),
     }
 
 

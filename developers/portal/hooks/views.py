@@ -168,7 +168,7 @@ def hook_page(request: HttpRequest, app: App, point: str) -> HttpResponse:
             [each.called_at for each in calls],
             CALL_COLUMNS,
         ),
-        "first_day": first_day([each.called_at for each in calls[:1]]),
+        "first_day": first_day(calls[0].called_at if calls else None),
         "dots": dots,
         "dot_rows": dots.rows(links) if dots else (),
     }

@@ -142,7 +142,7 @@ def _list(request: HttpRequest, app: App, form: LogFilterForm, context: dict[str
         "form": form,
         "rows": _rows(app, page.entries, of_all_kinds=of_all_kinds) if page else [],
         "page": page,
-        "first_day": first_day([entry.at for entry in page.entries[:1]] if page else ()),
+        "first_day": first_day(page.entries[0].at if page and page.entries else None),
         "first": page.entries[0].position if page and page.entries else None,
         "last": page.entries[-1].position if page and page.entries else None,
         "choices": [form[name] for name in FILTERS if name in form.fields],
