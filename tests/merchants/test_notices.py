@@ -1,5 +1,6 @@
 """What merchants learn of their apps: on the Notices page and by mail, as they choose."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -115,10 +116,11 @@ def failing(stars: Installation) -> Installation:
 
 
 def test_failing_updates_are_mailed_once(browser: Client, failing: Installation, mails: Any) -> None:
+    Business.objects.update(timezone="Asia/Tokyo")
     (letter,) = mails()
     assert letter.to == ["mira@example.com"]
     assert letter.subject == "Loyalty Stars is having trouble in Mira's shop"
-    assert "Updates haven't reached it since" in letter.body
+    assert re.search("Updates haven't reached it since [^.]+ JST\\.", letter.body)
     assert page_of(failing) in letter.body
     assert mails() == []
     page = text_of(browser.get(NOTICES))
@@ -211,6 +213,7 @@ def test_many_are_mailed_in_batches(
 def test_end_of_an_erasure_is_mailed_and_shown(
     browser: Client, stars: Installation, mails: Any, status: str, state: str, word: str
 ) -> None:
+    Business.objects.update(timezone="Asia/Tokyo")
     uninstall(installation=stars, now=timezone.now() - 50 * HOUR)
     delivery = Delivery.objects.get()
     Attempt.objects.create(
@@ -221,6 +224,7 @@ def test_end_of_an_erasure_is_mailed_and_shown(
     (letter,) = mails(erasure.update_states)
     assert Erasure.objects.get().state == state
     assert word in letter.subject
+    assert (" JST that it erased" in letter.body) == (state == ErasureState.CONFIRMED)
     assert page_of(stars, "receipt/") in letter.body
     page = text_of(browser.get(NOTICES))
     assert "Loyalty Stars: " in page

@@ -14,6 +14,7 @@ from django.shortcuts import redirect, resolve_url
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.services.outbox import addressed
 from common import strangers
 from common.errors import Conflict
 from common.strangers import may_wait_for_strangers
@@ -39,7 +40,7 @@ from marketplace.models import Submission
 from marketplace.queries import conversation_about, latest_submission
 from marketplace.services import reviews
 from marketplace.services.findings import record_findings
-from marketplace.services.review_messages import criteria_notes, decision_letter, may_write, send_message
+from marketplace.services.review_messages import criteria_notes, decision_draft, may_write, send_message
 from stores.addresses import store_url
 
 NEWEST_SHOWN = 4  # turns of the conversation; earlier ones are folded
@@ -270,10 +271,11 @@ def _confirm(
 
 
 def _mail(submission: Submission, status: SubmissionStatus, notes: str) -> EmailMultiAlternatives:
-    """The e-mail that the developer would receive."""
+    """The e-mail that the owner would receive."""
     decided = copy(submission)
     decided.status, decided.notes = status, notes
-    return decision_letter(decided).as_mail()
+    owner = decided.app.developer
+    return addressed(decision_draft(decided), owner.email, owner).as_mail()
 
 
 def _page(
