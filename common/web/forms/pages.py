@@ -8,7 +8,8 @@ return form_page(request, "….html", {"form": form})
 import hashlib
 import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
@@ -120,6 +121,17 @@ def sent_again(request: HttpRequest, to: str, first: datetime) -> HttpResponse:
 def done(request: HttpRequest, message: str, to: Any, *args: Any) -> HttpResponse:
     messages.success(request, message)
     return redirect(to, *args)
+
+
+@contextmanager
+def refusals_shown(
+    request: HttpRequest, kind: type[errors.ServiceError] = errors.ServiceError
+) -> Iterator[None]:
+    """For a button without a form: what a service refuses within this block is a message on the page that follows."""
+    try:
+        yield
+    except kind as error:
+        messages.error(request, error.message)
 
 
 def add_service_errors(

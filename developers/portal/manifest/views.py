@@ -17,7 +17,7 @@ from common.errors import Conflict, ServiceError
 from common.places import Busy
 from common.web.forms.edits import CONFLICT, digest
 from common.web.forms.kept import typed
-from common.web.forms.pages import UNPROCESSABLE, with_headers
+from common.web.forms.pages import UNPROCESSABLE, refusals_shown, with_headers
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from developers.portal.access import app_page, computing_page, current_developer
@@ -154,11 +154,8 @@ def manifest_restore(request: HttpRequest, app: App, save_id: str) -> HttpRespon
         messages.warning(request, OUTDATED)
         return redirect(f"{resolve_url('portal:manifest', app.slug)}?save={save.pk}")
     if request.method == "POST":
-        try:
+        with refusals_shown(request):
             saved = restore_manifest(save=save, developer=current_developer(request))
-        except ServiceError as error:
-            messages.error(request, error.message)
-        else:
             messages.success(request, _where_it_runs(app, saved, live=RESTORED))
         return redirect("portal:manifest", app.slug)
     if locked := why_locked(app):

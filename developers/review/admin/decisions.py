@@ -17,9 +17,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.services.outbox import addressed
 from common import strangers
 from common.errors import Conflict
-from common.strangers import may_wait_for_strangers
+from common.strangers import NoPlace, may_wait_for_strangers
 from common.web.forms.kept import typed
-from common.web.forms.pages import done, form_page, may_save, saved, sent_again
+from common.web.forms.pages import done, form_page, may_save, refusals_shown, saved, sent_again
 from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
 from conformance.enums import Outcome
@@ -171,11 +171,8 @@ def _next_page(request: HttpRequest, submission: Submission) -> HttpResponse:
 
 
 def _check(request: HttpRequest, submission: Submission) -> None:
-    try:
+    with refusals_shown(request, NoPlace):
         check_runs.run_checks(submission=submission, by=current_user(request))
-    except strangers.NoPlace as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, f"Checks finished: {checks.summary_of(submission).lower()}.")
 
 
