@@ -26,7 +26,7 @@ from accounts.models import User
 from accounts.services import connections
 from accounts.sign_in import limits, pending, provider
 from accounts.sign_in.origins import origin_of
-from accounts.sign_in.pending import Pending
+from accounts.sign_in.pending import PendingIdentity
 from accounts.sign_in.provider import Cancelled, Finished, Identity, ProviderFailed, Unfinished, label
 from accounts.sign_in.step_up import BY_PROVIDER, step_up
 from common.errors import Conflict, Invalid, TooManyRequests
@@ -249,7 +249,7 @@ def connect_by_link(request: HttpRequest, token: str) -> HttpResponse:
     return _sign_in_to_connect(request, user, kept)
 
 
-def _sign_in_to_connect(request: HttpRequest, user: User, kept: Pending) -> HttpResponse:
+def _sign_in_to_connect(request: HttpRequest, user: User, kept: PendingIdentity) -> HttpResponse:
     if request.user.is_authenticated:
         logout(request)
         pending.keep(request, kept.identity, kept.next_url)
