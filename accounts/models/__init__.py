@@ -8,7 +8,6 @@ from accounts.models.people import (
     InvitableQuerySet,
     Staff,
     User,
-    UserManager,
     normalize_email,
 )
 from accounts.models.shops import (
@@ -42,7 +41,6 @@ __all__ = [
     "SignIn",
     "Staff",
     "User",
-    "UserManager",
     "WrongCode",
     "normalize_email",
 ]

@@ -37,12 +37,6 @@ class LetterFrame:
     on_ground: str = ""
 
 
-OF_AN_OPERATOR: Final = (
-    "ground",
-    "on_ground",
-)  # left out where they are empty: earlier versions don't know them
-
-
 def platform_frame() -> LetterFrame:
     frame = LetterFrame(settings.PLATFORM_NAME, settings.BASE_URL)
     if logo := brand.logo_path():
@@ -158,10 +152,7 @@ class Letter:
         return mail
 
     def as_json(self) -> dict[str, Any]:
-        stored = asdict(self)
-        frame = stored["frame"]
-        stored["frame"] = {name: frame[name] for name in frame if frame[name] or name not in OF_AN_OPERATOR}
-        return stored
+        return asdict(self)
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> "Letter":

@@ -8,9 +8,7 @@ from installations.models.installations import (
     InstallationQuerySet,
     holds,
     is_in_release,
-    not_in_rows,
     running,
-    usable,
     with_versions,
 )
 from installations.models.signing_keys import SigningKey
@@ -28,8 +26,6 @@ __all__ = [
     "Trial",
     "holds",
     "is_in_release",
-    "not_in_rows",
     "running",
-    "usable",
     "with_versions",
 ]

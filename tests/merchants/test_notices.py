@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.models import Business, User
 from accounts.services.sender import send_due
 from extensions.models import Breaker, MerchantNotice
-from extensions.services.extension_states import switch_extensions
+from extensions.services.extension_states import change_controls
 from extensions.services.manifests import save_manifest
 from extensions.tasks import notify_merchants
 from installations.models import Installation
@@ -170,10 +170,10 @@ def test_hook_that_checkout_skips_for_an_hour_is_mailed(
     assert mails() == []
     assert "Checkout skips Loyalty Stars" in text_of(browser.get(NOTICES))
     Breaker.objects.filter(pk=made.pk).update(open_since=now - HOUR)
-    switch_extensions(installation=stars, definitions=[hook.pk], is_on=False)
+    change_controls(installation=stars, switched={hook.pk: False})
     assert mails() == []
     assert "Checkout skips" not in text_of(browser.get(NOTICES))
-    switch_extensions(installation=stars, definitions=[hook.pk], is_on=True)
+    change_controls(installation=stars, switched={hook.pk: True})
     (letter,) = mails()
     assert "Checkout skips it since" in letter.body
     assert mails() == []

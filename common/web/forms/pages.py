@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 
@@ -234,15 +235,11 @@ def _claim(key: str) -> datetime | None:
 def pressed_once(request: HttpRequest, to: str, save: Callable[[], HttpResponse]) -> HttpResponse:
     """For a button with `{% form_token %}`. A second press leads to the page `to`, which says so."""
 
-    def again(_first: datetime) -> HttpResponse:
-        messages.info(request, SENT_BEFORE)
-        return redirect(to)
-
     token, user = request.POST.get(FORM_FIELD, ""), request.user
     if not token or not user.is_authenticated:
         return save()
     try:
-        return once(user, token, save, again)
+        return once(user, token, save, partial(sent_again, request, to))
     except StillSaving as error:
         messages.error(request, error.message)
         return redirect(to)

@@ -27,7 +27,7 @@ from extensions.manifest.content import Defined, definitions_in
 from extensions.manifest.text import MAX_TEXT, Located, Reading, read, written
 from extensions.models import ManifestSave, ScriptChange, WatchedScript
 from extensions.queries import kept_in_stores, manifest_document, waiting_in, waits_for_version
-from extensions.schema_forms import SettingsForm
+from extensions.schema_forms import SettingsForm, settings_preview
 from extensions.services.manifests import Saved, restore_manifest, save_manifest, why_locked
 from extensions.services.scripts import scripts_of
 from marketplace.differences import Difference
@@ -300,12 +300,7 @@ def _previews(document: Mapping[str, Any]) -> list[tuple[str, SettingsForm]]:
     ]
     with_fields = [each for each in schemas if each[1].get("properties")][:MAX_PREVIEWS]
     return [
-        (
-            title,
-            SettingsForm(
-                schema, values={}, timezone="UTC", defaults=defaults, prefix=f"preview-{number}", preview=True
-            ),
-        )
+        (title, settings_preview(schema, defaults=defaults, prefix=f"preview-{number}"))
         for number, (title, schema, defaults) in enumerate(with_fields)
     ]
 
