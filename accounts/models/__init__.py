@@ -19,28 +19,3 @@ from accounts.models.shops import (
     ShopSystem,
     ShopTicket,
 )
-
-__all__ = [
-    "EXTERNAL_ID",
-    "LASTS",
-    "PERSON_ID",
-    "Business",
-    "BusinessQuerySet",
-    "ConnectedStore",
-    "DeveloperToken",
-    "DeviceGrant",
-    "Invitable",
-    "InvitableQuerySet",
-    "Mail",
-    "SecurityEvent",
-    "Session",
-    "ShopKey",
-    "ShopPerson",
-    "ShopSystem",
-    "ShopTicket",
-    "SignIn",
-    "Staff",
-    "User",
-    "WrongCode",
-    "normalize_email",
-]

@@ -13,19 +13,3 @@ from installations.models.installations import (
 )
 from installations.models.signing_keys import SigningKey
 from installations.models.trials import Trial
-
-__all__ = [
-    "RECONSENT_REST",
-    "RUNS_WORKING_COPY",
-    "SCOPE_FIELDS",
-    "Grant",
-    "HistoryEntry",
-    "Installation",
-    "InstallationQuerySet",
-    "SigningKey",
-    "Trial",
-    "holds",
-    "is_in_release",
-    "running",
-    "with_versions",
-]
