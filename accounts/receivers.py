@@ -7,7 +7,6 @@ from allauth.account.signals import password_changed, password_reset, password_s
 from allauth.core import context
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authenticator_added, authenticator_removed, authenticator_reset
-from django.contrib import messages
 from django.contrib.auth.models import Group
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.db.models import Model
@@ -24,6 +23,7 @@ from accounts.sign_in.origins import origin_of
 from accounts.sign_in.sessions import DEVICE, NETWORK, SIGNED_IN_AT
 from common.errors import Conflict
 from common.processes.background import enqueue_after_commit
+from common.web.forms.pages import refusals_shown
 
 
 @receiver(user_logged_in)
@@ -42,10 +42,8 @@ def _connect_by_link(request: HttpRequest, user: User) -> None:
     kept = pending.take(request)
     if kept is None or kept.user_id != str(user.pk):
         return
-    try:
+    with refusals_shown(request, Conflict):  # either side was connected in the meantime
         connections.connect_by_link(user=user, identity=kept.identity, origin=origin_of(request))
-    except Conflict as error:  # either side was connected in the meantime
-        messages.error(request, error.message)
 
 
 @receiver(user_logged_out)

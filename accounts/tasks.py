@@ -89,4 +89,4 @@ def mail_staff_invitation(staff_id: str) -> None:
 @shared_task
 def send_mail(subject: str, parts: Sequence[Sequence[str]], to: str) -> None:
     said = [MailPart(*row) for row in parts]  # type: ignore[arg-type]
-    outbox.post(Letter(subject, to, said, platform_frame()), kind="account")
+    outbox.post_written(Letter(subject, to, said, platform_frame()), kind=outbox.ACCOUNT)

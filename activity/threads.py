@@ -77,7 +77,7 @@ def _read(developer: User, trace_id: UUID, named: UUID) -> Thread:
     )
     found = list(of_calls.order_by("at")[:MOST])
     requests = {trace_id, named, *(call.pk for call in found)}
-    events = _events(developer, trace_id, requests)
+    events = _events(trace_id, requests)
     deliveries = _deliveries(developer, events)
     theirs = {each.event_id for each in deliveries}
     shown = [each for each in events if each.pk in theirs or _is_seen(each, developer)]
@@ -95,7 +95,7 @@ def _read(developer: User, trace_id: UUID, named: UUID) -> Thread:
     return Thread(trace_id, sorted(steps, key=lambda step: (step.at, step.kind)))
 
 
-def _events(developer: User, trace_id: UUID, requests: set[UUID]) -> list[Event]:
+def _events(trace_id: UUID, requests: set[UUID]) -> list[Event]:
     """Also those that the developer may not see, which deliveries decide."""
     near = Q()
     for request_id in requests:

@@ -10,7 +10,6 @@ from conformance.enums import Expected, Outcome
 TIMEOUT: Final = 10.0  # seconds
 _UNANSWERED: Final = re.compile(r": no response \(([^()]+)\)\.$")
 MAX_BODY: Final = 16 * 1024  # bytes of a response that are read
-KEPT_HEADERS: Final = ("content-type", "location", "content-security-policy", "x-frame-options", "set-cookie")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ Settings = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class Block:
     id: UUID
-    block_type: str
     name: str
     description: str
     icon_name: str
@@ -41,7 +40,6 @@ class Embed:
     """
 
     id: UUID
-    embed_type: str
     name: str
     description: str
     kind: EmbedKind
@@ -75,8 +73,8 @@ class AdminPage:
 def block(definition: Definition) -> Block:
     content = definition.content
     return Block(
-        definition.id, definition.key, content["name"], content["description"], content["iconName"],
-        content["category"], content["renderUrl"], content["settingsSchema"], content["defaultConfig"],
+        definition.id, content["name"], content["description"], content["iconName"], content["category"],
+        content["renderUrl"], content["settingsSchema"], content["defaultConfig"],
     )  # fmt: skip
 
 
@@ -85,8 +83,8 @@ def embed(definition: Definition) -> Embed:
     kind = EmbedKind(content["kind"])
     url = content["scriptUrl"] if kind == EmbedKind.GLOBAL_SCRIPT else content["renderUrl"]
     return Embed(
-        definition.id, definition.key, content["name"], content["description"], kind, content["position"],
-        url, content["settingsSchema"], content["defaultConfig"], content.get("integrity", ""),
+        definition.id, content["name"], content["description"], kind, content["position"], url,
+        content["settingsSchema"], content["defaultConfig"], content.get("integrity", ""),
     )  # fmt: skip
 
 

@@ -166,39 +166,35 @@ class Extension:
 
 
 _BUSINESS: Final = Param("business", UUIDField())
+
+
 # Every page of a store asks these. Built each time, they would cost more than their rows.
-_RUNNING: Final = Compiled(
-    lambda: _of_business(Installation.objects.running()), prepared_as="extensions_running"
-)
-_USABLE: Final = Compiled(
-    lambda: _of_business(Installation.objects.usable()), prepared_as="extensions_usable"
-)
+def _running() -> InstallationQuerySet:
+    rows = Installation.objects.running().filter(business=_BUSINESS)
+    return rows.with_app().defer("webhook_secret").order_by("id")
 
 
-def _of_business(rows: InstallationQuerySet) -> InstallationQuerySet:
-    return rows.filter(business=_BUSINESS).with_app().defer("webhook_secret").order_by("id")
+_RUNNING: Final = Compiled(_running, prepared_as="extensions_running")
 
 
-def running_installations(business: Business, *, paused: bool = False) -> list[Installation]:
-    """Installations whose extensions are on, oldest first; with `paused`, those of paused apps too."""
-    return (_USABLE if paused else _RUNNING).rows(business=business.pk)
+def running_installations(business: Business) -> list[Installation]:
+    """Installations whose extensions are on, oldest first."""
+    return _RUNNING.rows(business=business.pk)
 
 
-def extensions_on(
-    business: Business, kind: ExtensionType, *, key: str | None = None, paused: bool = False
-) -> list[Extension]:
+def extensions_on(business: Business, kind: ExtensionType) -> list[Extension]:
     """The definitions of a type that run on a business, by installation and then by position in the manifest.
 
-    With `paused`, those of paused apps too. Two statements for any number of apps, one more on a sandbox store.
+    Two statements for any number of apps, one more on a sandbox store.
     """
-    return extensions_of(running_installations(business, paused=paused), kind, key=key)
+    return extensions_of(running_installations(business), kind)
 
 
 def extensions_of(
-    installations: Collection[Installation], kind: ExtensionType | None = None, *, key: str | None = None
+    installations: Collection[Installation], kind: ExtensionType | None = None
 ) -> list[Extension]:
     """The same for installations of one business, which are known."""
-    of_app = running_definitions(installations, kind, key=key)
+    of_app = running_definitions(installations, kind)
     return [Extension(each, definition) for each in installations for definition in of_app[each.app_id]]
 
 

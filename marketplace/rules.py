@@ -26,7 +26,6 @@ SHORT_DESCRIPTION: Final = 30  # characters
 ICON_WIDTH: Final = 256  # pixels at least, as the listing shows it well
 SCREENSHOT_WIDTH: Final = 1280
 MAX_ALT_TEXT: Final = 200  # characters
-REQUIRED: Final = ("name", "slug", "description", "category", "scopes", "redirect_url")
 LENGTHS: Final[dict[str, int]] = {
     field.name: field.max_length or 0
     for field in App._meta.local_fields

@@ -8,7 +8,6 @@ from accounts.models.people import (
     InvitableQuerySet,
     Staff,
     User,
-    UserManager,
     normalize_email,
 )
 from accounts.models.shops import (
@@ -20,29 +19,3 @@ from accounts.models.shops import (
     ShopSystem,
     ShopTicket,
 )
-
-__all__ = [
-    "EXTERNAL_ID",
-    "LASTS",
-    "PERSON_ID",
-    "Business",
-    "BusinessQuerySet",
-    "ConnectedStore",
-    "DeveloperToken",
-    "DeviceGrant",
-    "Invitable",
-    "InvitableQuerySet",
-    "Mail",
-    "SecurityEvent",
-    "Session",
-    "ShopKey",
-    "ShopPerson",
-    "ShopSystem",
-    "ShopTicket",
-    "SignIn",
-    "Staff",
-    "User",
-    "UserManager",
-    "WrongCode",
-    "normalize_email",
-]

@@ -3,12 +3,3 @@
 from accounts.services.businesses import create_business, update_business
 from accounts.services.profile import choose_new_password
 from accounts.services.registration import Registration, create_reviewer, register
-
-__all__ = [
-    "Registration",
-    "choose_new_password",
-    "create_business",
-    "create_reviewer",
-    "register",
-    "update_business",
-]

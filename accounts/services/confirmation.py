@@ -12,10 +12,9 @@ from django.utils.http import urlencode
 from accounts.enums import SELF_REGISTERED, SecurityEventKind
 from accounts.models import Mail, User
 from accounts.services import outbox, security_log
-from accounts.services.outbox import no_passwords
 from accounts.sign_in.limits import UnaskedMail
 from common.errors import NotAllowed
-from common.mails.letters import Letter, letter
+from common.mails.letters import MailDraft
 
 CONFIRMATION: Final = "confirmation"
 ACCOUNT_EXISTS: Final = "account-exists"
@@ -69,7 +68,7 @@ def mail_confirmation(*, email: str, next_url: str = "") -> None:
 
 
 @outbox.writes(CONFIRMATION, limit=UnaskedMail.CONFIRMATION)
-def _write_confirmation(mail: Mail) -> Letter | None:
+def _write_confirmation(mail: Mail) -> MailDraft | None:
     user = User.objects.filter(email=mail.to, is_active=True).first()
     if user is None:
         return None
@@ -79,12 +78,8 @@ def _write_confirmation(mail: Mail) -> Letter | None:
     link = settings.BASE_URL + reverse("account_confirm_email", args=[EmailConfirmationHMAC(address).key])
     if next_url := outbox.facts_of(mail)["next_url"]:
         link += "?" + urlencode({"next": next_url})
-    return letter(
-        subject=f"Confirm your e-mail address for {settings.PLATFORM_NAME}",
-        to=user.email,
-        template="accounts/mail/confirm.txt",
-        context={"base_url": settings.BASE_URL, "link": link},
-    )
+    subject = f"Confirm your e-mail address for {settings.PLATFORM_NAME}"
+    return MailDraft(subject, "accounts/mail/confirm.txt", {"link": link})
 
 
 def mail_account_exists(*, email: str) -> None:
@@ -93,13 +88,9 @@ def mail_account_exists(*, email: str) -> None:
 
 
 @outbox.writes(ACCOUNT_EXISTS, limit=UnaskedMail.ACCOUNT_EXISTS)
-def _write_account_exists(mail: Mail) -> Letter | None:
+def _write_account_exists(mail: Mail) -> MailDraft | None:
     user = User.objects.with_email(mail.to)
     if user is None or not user.is_active:
         return None
-    return letter(
-        subject=f"You already have an account at {settings.PLATFORM_NAME}",
-        to=user.email,
-        template="accounts/mail/account_exists.txt",
-        context={"base_url": settings.BASE_URL} | no_passwords(),
-    )
+    subject = f"You already have an account at {settings.PLATFORM_NAME}"
+    return MailDraft(subject, "accounts/mail/account_exists.txt", {}, to=user.email)

@@ -24,7 +24,7 @@ from accounts.sign_in.limits import UnaskedMail
 from accounts.sign_in.origins import NOWHERE, Origin
 from accounts.sign_in.provider import Identity, label, passwords_for
 from common.errors import Conflict
-from common.mails.letters import Letter, letter
+from common.mails.letters import MailDraft
 
 CONNECTION: Final = "connection"
 LINK_LIFETIME: Final = 3600  # seconds
@@ -112,21 +112,15 @@ def mail_connection(*, email: str, key: str) -> None:
 
 
 @outbox.writes(CONNECTION, limit=UnaskedMail.CONNECTION)
-def _write_connection(mail: Mail) -> Letter | None:
+def _write_connection(mail: Mail) -> MailDraft | None:
     user = User.objects.with_email(mail.to)
     if user is None or not user.is_active or settings.IDENTITY_PROVIDER is None:
         return None
     token = signing.dumps([str(user.pk), user.email, outbox.facts_of(mail)["key"]], salt=_SALT)
-    return letter(
-        subject=f"Sign in to {settings.PLATFORM_NAME} with {label()}",
-        to=user.email,
-        template="accounts/mail/connection.txt",
-        context={
-            "base_url": settings.BASE_URL,
-            "label": label(),
-            "link": settings.BASE_URL + reverse("accounts:connect_by_link", args=[token]),
-        },
-    )
+    link = settings.BASE_URL + reverse("accounts:connect_by_link", args=[token])
+    subject = f"Sign in to {settings.PLATFORM_NAME} with {label()}"
+    facts = {"label": label(), "link": link}
+    return MailDraft(subject, "accounts/mail/connection.txt", facts, to=user.email)
 
 
 def account_of_link(token: str, *, key: str, identity: Identity) -> User | None:

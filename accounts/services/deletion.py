@@ -22,10 +22,11 @@ from django.utils import timezone
 from accounts.enums import SELF_REGISTERED, SecurityEventKind
 from accounts.models import Business, DeveloperToken, DeviceGrant, Session, SignIn, User, WrongCode
 from accounts.services import security_log
-from accounts.services.outbox import forget_person, mail_later
+from accounts.services.outbox import ACCOUNT, forget_person, post
 from accounts.services.staff import STAFF
 from accounts.signals import account_deleted, account_deletion_asked
 from common.errors import Conflict
+from common.mails.letters import MailDraft
 from common.rest.idempotency import forget, owner_of
 
 NAME: Final = "Deleted account"
@@ -83,9 +84,8 @@ def delete_account(*, user: User, now: datetime | None = None) -> None:
     if person.deleted_at is not None:
         raise Conflict("This account is deleted already.")
     forget_person(person.email, person.pending_email)
-    facts = {"base_url": settings.BASE_URL}
     subject = f"Your account at {settings.PLATFORM_NAME} is deleted"
-    mail_later(subject=subject, template="accounts/mail/account_deleted.txt", context=facts, to=person.email)
+    post(MailDraft(subject, "accounts/mail/account_deleted.txt", {}), to=person.email, kind=ACCOUNT)
     close_account(person=person, now=now)
     security_log.record(user_id=person.pk, kind=SecurityEventKind.ACCOUNT_DELETED)
 

@@ -1,20 +1,20 @@
 """Writes the rows of mails, in the transaction of what they are about, and knows which mails each person wants. Mails about an
 account itself are always sent. `accounts.services.sender` sends them all.
 
-A mail that may be of no use any more later, that holds a secret, or whose writing would tell whether there is an account, is
-written when it is sent:
+Other modules only say what a mail says, in a `MailDraft`. One that may be of no use any more later, that holds a secret, or whose
+writing would tell whether there is an account, is made when it is sent:
 
     post_later(kind=RESET, to=email)
 
     @writes(RESET, limit=UnaskedMail.PASSWORD_RESET)
-    def _write_reset(mail: Mail) -> Letter | None: ...
+    def _write_reset(mail: Mail) -> MailDraft | None: ...
 
-All others are written at once, by `post` or `post_each`.
+All others are made and written at once, by `post` or `post_each`.
 """
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -31,12 +31,14 @@ from accounts.sign_in.origins import Origin, device_name
 from accounts.sign_in.provider import label
 from common.contacts import kept_email_key
 from common.db.rows import for_each
-from common.mails.letters import Letter, letter
+from common.mails.letters import Letter, MailDraft, letter
 from common.processes.background import enqueue_after_commit
 
 KICK_EXPIRES: Final = 10.0  # seconds, as often as the scheduler starts the sender
 
-Write = Callable[[Mail], Letter | None]
+ACCOUNT: Final = "account"  # the kind of mails about an account, its apps and its stores
+
+Write = Callable[[Mail], MailDraft | None]
 W = TypeVar("W", bound=Write)
 
 
@@ -73,14 +75,28 @@ def writes(
     return register
 
 
-def post(letter: Letter, *, kind: str) -> None:
+def addressed(draft: MailDraft, to: str, person: User | None = None) -> Letter:
+    """The mail that this address gets. Its template may name the person, the platform's address, and the operator's identity
+    provider where people sign in by that alone.
+    """
+    facts: dict[str, Any] = {"base_url": settings.BASE_URL, "person": person}
+    if not settings.PASSWORD_SIGN_IN:
+        facts |= {"no_passwords": True, "label": label()}
+    return letter(draft, to, facts)
+
+
+def post(draft: MailDraft, *, to: str, kind: str, person: User | None = None) -> None:
     """Have a mail sent after the commit."""
-    _insert([Mail(kind=kind, to=letter.to, content=json.dumps(letter.as_json()))])
+    post_written(addressed(draft, to, person), kind=kind)
 
 
-def post_each(people: Iterable[User], write: Callable[[User], Letter], *, kind: MailKind) -> int:
+def post_written(written: Letter, *, kind: str) -> None:
+    _insert([Mail(kind=kind, to=written.to, content=json.dumps(written.as_json()))])
+
+
+def post_each(people: Iterable[User], draft: MailDraft, *, kind: MailKind) -> int:
     """Have a mail sent to each person who wants this kind. One that can't be written stops no other. Returns how many."""
-    return for_each(wanting(people, kind), partial(_post_to, write, kind), task="mails")
+    return for_each(wanting(people, kind), partial(_post_to, draft, kind), task="mails")
 
 
 def wanting(people: Iterable[User], kind: MailKind) -> list[tuple[User, str]]:
@@ -100,10 +116,10 @@ def mail_address_of(user: User) -> str:
     return user.shop_person.email if user.comes_by_ticket else user.email
 
 
-def _post_to(write: Callable[[User], Letter], kind: MailKind, person: tuple[User, str]) -> int:
-    user, to = person
+def _post_to(draft: MailDraft, kind: MailKind, recipient: tuple[User, str]) -> int:
+    person, to = recipient
     with transaction.atomic():
-        post(replace(write(user), to=to), kind=kind)
+        post(draft, to=to, kind=kind, person=person)
     return 1
 
 
@@ -194,34 +210,14 @@ def choose_frequencies(*, user: User, chosen: Mapping[StoreNotice, Frequency]) -
 
 def mail_security_change(*, user: User, change: str, address: str = "", device: str = "") -> None:
     """Have a worker mail the sentence `change` to its person. `address` and `device` are where the change came from."""
-    facts = {
-        "change": change,
-        "base_url": settings.BASE_URL,
-        "at": timezone.now(),
-        "address": address,
-        "device": device,
-    }
+    facts = {"change": change, "at": timezone.now(), "address": address, "device": device}
     subject = f"The security of your account at {settings.PLATFORM_NAME} has changed"
-    mail_later(subject=subject, template="accounts/mail/security_change.txt", context=facts, to=user.email)
+    post(MailDraft(subject, "accounts/mail/security_change.txt", facts), to=user.email, kind=ACCOUNT)
 
 
 def mail_wrong_codes(*, user: User, count: int, origin: Origin) -> None:
     """Have a worker tell a person that wrong codes followed the right password."""
-    facts = {
-        "count": count,
-        "base_url": settings.BASE_URL,
-        "at": timezone.now(),
-        "address": origin.network,
-        "device": device_name(origin.device),
-    }
+    device = device_name(origin.device)
+    facts = {"count": count, "at": timezone.now(), "address": origin.network, "device": device}
     subject = f"Wrong codes were entered for your account at {settings.PLATFORM_NAME}"
-    mail_later(subject=subject, template="accounts/mail/wrong_codes.txt", context=facts, to=user.email)
-
-
-def mail_later(*, subject: str, template: str, context: dict[str, Any], to: str) -> None:
-    post(letter(subject=subject, to=to, template=template, context=context | no_passwords()), kind="account")
-
-
-def no_passwords() -> dict[str, Any]:
-    """What mails say where people sign in by the operator's identity provider alone."""
-    return {} if settings.PASSWORD_SIGN_IN else {"no_passwords": True, "label": label()}
+    post(MailDraft(subject, "accounts/mail/wrong_codes.txt", facts), to=user.email, kind=ACCOUNT)

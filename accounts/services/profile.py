@@ -30,7 +30,7 @@ from accounts.sign_in.limits import UnaskedMail
 from accounts.sign_in.origins import Origin, device_name
 from common.errors import Conflict, Invalid
 from common.ids import parse_id
-from common.mails.letters import Letter, letter
+from common.mails.letters import MailDraft
 from common.secrets import digest
 
 LINK_LIFETIME: Final = 3 * 24 * 3600  # seconds
@@ -79,7 +79,7 @@ def mail_new_email(*, user: User) -> None:
 
 
 @outbox.writes(NEW_EMAIL, limit=UnaskedMail.CONFIRMATION)
-def _write_new_email(mail: Mail) -> Letter | None:
+def _write_new_email(mail: Mail) -> MailDraft | None:
     """The link. The owner of an address that has an account already gets another mail."""
     user = User.objects.filter(pk=mail.about_id, is_active=True, pending_email=mail.to).first()
     if user is None:
@@ -89,12 +89,8 @@ def _write_new_email(mail: Mail) -> Letter | None:
         return None
     token = signing.dumps([str(user.pk), user.email, user.pending_email], salt=_SALT)
     link = settings.BASE_URL + reverse("accounts:confirm_new_email", args=[token])
-    return letter(
-        subject=f"Confirm your new e-mail address for {settings.PLATFORM_NAME}",
-        to=user.pending_email,
-        template="accounts/mail/new_email.txt",
-        context={"base_url": settings.BASE_URL, "link": link},
-    )
+    subject = f"Confirm your new e-mail address for {settings.PLATFORM_NAME}"
+    return MailDraft(subject, "accounts/mail/new_email.txt", {"link": link})
 
 
 def new_email_of(*, user: User, token: str) -> str:
@@ -143,7 +139,7 @@ def mail_reset(*, email: str) -> None:
 
 
 @outbox.writes(RESET, limit=UnaskedMail.PASSWORD_RESET)
-def _write_reset(mail: Mail) -> Letter | None:
+def _write_reset(mail: Mail) -> MailDraft | None:
     """None for an unknown address, a closed account and one without a password, and where people have none any more."""
     user = User.objects.with_email(mail.to)
     if user is None or not user.is_active or not user.has_usable_password() or not settings.PASSWORD_SIGN_IN:
@@ -152,13 +148,9 @@ def _write_reset(mail: Mail) -> Letter | None:
         "account_reset_password_from_key",
         kwargs={"uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user)},
     )
-    # The link leads to this site, whatever Host the request had.
-    return letter(
-        subject=f"Choose a new password for {settings.PLATFORM_NAME}",
-        to=user.email,
-        template="accounts/mail/password_reset.txt",
-        context={"base_url": settings.BASE_URL, "link": settings.BASE_URL + path},
-    )
+    subject = f"Choose a new password for {settings.PLATFORM_NAME}"
+    facts = {"link": settings.BASE_URL + path}  # which leads to this site, whatever Host the request had
+    return MailDraft(subject, "accounts/mail/password_reset.txt", facts, to=user.email)
 
 
 def choose_new_password(*, user: User, password: str) -> None:

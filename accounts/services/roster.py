@@ -26,7 +26,7 @@ from accounts.sign_in.limits import UnaskedMail
 from common.db.rows import get_or_not_found
 from common.errors import Conflict, Invalid, NotAllowed, NotFound
 from common.ids import parse_id
-from common.mails.letters import Letter, letter
+from common.mails.letters import MailDraft
 
 Thing = TypeVar("Thing", bound=Any)
 Row = TypeVar("Row", bound=Invitable)
@@ -231,24 +231,21 @@ class Roster(Generic[Thing, Row]):
         """Mail the link, which works for the invited address only. Looking at its page doesn't use it up."""
         outbox.post_later(kind=self.mail_kind, to=row.email, about_id=row.pk)
 
-    def _write_invitation(self, mail: Mail) -> Letter | None:
+    def _write_invitation(self, mail: Mail) -> MailDraft | None:
         rows: Any = self.model.objects.select_related(self.column, "invited_by")
         row: Row | None = rows.filter(pk=mail.about_id, user=None).first()
         if row is None or row.invited_by is None:
             return None
         name = self.thing_of(row).name
-        return letter(
-            subject=f"Invitation to {name} on {settings.PLATFORM_NAME}",
-            to=row.email,
-            template="accounts/mail/invitation.txt",
-            context={
-                "thing": self.thing,
-                "name": name,
-                "inviter": row.invited_by.email,
-                "role": self.roles[row.role],
-                "link": f"{settings.BASE_URL}/{self.path}/{self.token_of(row)}/",
-            },
-        )
+        facts = {
+            "thing": self.thing,
+            "name": name,
+            "inviter": row.invited_by.email,
+            "role": self.roles[row.role],
+            "link": f"{settings.BASE_URL}/{self.path}/{self.token_of(row)}/",
+        }
+        subject = f"Invitation to {name} on {settings.PLATFORM_NAME}"
+        return MailDraft(subject, "accounts/mail/invitation.txt", facts)
 
     def token_of(self, row: Row) -> str:
         return signing.dumps([str(row.pk), row.email], salt=self.salt)

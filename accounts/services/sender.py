@@ -23,7 +23,7 @@ from django.db.models import Count, Max, Min, Q, QuerySet
 from django.utils import timezone
 
 from accounts.models import Mail
-from accounts.services.outbox import WRITERS, Later
+from accounts.services.outbox import WRITERS, Later, addressed
 from accounts.sign_in.limits import may_mail
 from common.db.rows import for_each
 from common.languages import ENGLISH, speaking
@@ -123,7 +123,8 @@ def _letter_of(mail: Mail) -> Letter | None:
     writer = WRITERS.get(mail.kind)
     if writer is None:
         return Letter.from_json(json.loads(mail.content or "{}"))
-    letter = writer.write(mail)
+    draft = writer.write(mail)
+    letter = addressed(draft, mail.to) if draft else None
     if letter and writer.limit and mail.tries == 0 and not may_mail(writer.limit, letter.to):
         return None
     return letter

@@ -11,9 +11,10 @@ from accounts.access import require_role, role_in
 from accounts.enums import Role, StoreRole
 from accounts.models import Business, Staff, User
 from accounts.services.confirmation import must_confirm
-from accounts.services.outbox import mail_later
+from accounts.services.outbox import ACCOUNT, post
 from accounts.services.roster import RoleWords, Roster, RosterChange
 from common.errors import NotAllowed
+from common.mails.letters import MailDraft
 
 _SAID: Final = {
     RosterChange.JOINED: "{email} belongs to {store} now. Their role is {role}.",
@@ -51,12 +52,9 @@ def _follow(change: RosterChange, store: Business, row: Staff, now: datetime) ->
     of_owner = [] if change == RosterChange.CLOSED else [(store.owner, f"staff/?store={store.slug}")]
     for person, path in (*of_owner, (row.user, "businesses/")):
         if not must_confirm(person):
-            mail_later(
-                subject=f"{store.name}: staff",
-                template="accounts/mail/staff_change.txt",
-                context={"said": said, "page": f"{settings.BASE_URL}/merchant/{path}"},
-                to=person.email,
-            )
+            facts = {"said": said, "page": f"{settings.BASE_URL}/merchant/{path}"}
+            draft = MailDraft(f"{store.name}: staff", "accounts/mail/staff_change.txt", facts)
+            post(draft, to=person.email, kind=ACCOUNT)
 
 
 STAFF: Final = Roster(

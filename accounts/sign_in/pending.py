@@ -15,7 +15,7 @@ _SESSION_KEY: Final = "provider_identity"
 
 
 @dataclass(slots=True)
-class Pending:
+class PendingIdentity:
     """`key` ties a mailed link to this browser. `user_id` is the account that signs in by that link."""
 
     identity: Identity
@@ -25,10 +25,10 @@ class Pending:
 
 
 def keep(request: HttpRequest, identity: Identity, next_url: str) -> None:
-    _write(request, Pending(identity, next_url, secrets.token_urlsafe(16)), time.time())
+    _write(request, PendingIdentity(identity, next_url, secrets.token_urlsafe(16)), time.time())
 
 
-def read(request: HttpRequest) -> Pending | None:
+def read(request: HttpRequest) -> PendingIdentity | None:
     """None after an hour, and for another provider than that of today's settings."""
     kept: dict[str, Any] | None = request.session.get(_SESSION_KEY)
     if kept is None or time.time() - kept["at"] > LIFETIME or settings.IDENTITY_PROVIDER is None:
@@ -36,7 +36,7 @@ def read(request: HttpRequest) -> Pending | None:
     identity = Identity(**kept["identity"])
     if identity.issuer != settings.IDENTITY_PROVIDER.issuer:
         return None
-    return Pending(identity, kept["next_url"], kept["key"], kept["user_id"])
+    return PendingIdentity(identity, kept["next_url"], kept["key"], kept["user_id"])
 
 
 def begin_sign_in(request: HttpRequest, user_id: str) -> None:
@@ -47,11 +47,11 @@ def begin_sign_in(request: HttpRequest, user_id: str) -> None:
     _write(request, pending, request.session[_SESSION_KEY]["at"])
 
 
-def take(request: HttpRequest) -> Pending | None:
+def take(request: HttpRequest) -> PendingIdentity | None:
     pending = read(request)
     request.session.pop(_SESSION_KEY, None)
     return pending
 
 
-def _write(request: HttpRequest, pending: Pending, at: float) -> None:
+def _write(request: HttpRequest, pending: PendingIdentity, at: float) -> None:
     request.session[_SESSION_KEY] = asdict(pending) | {"at": at}

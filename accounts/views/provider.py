@@ -26,11 +26,12 @@ from accounts.models import User
 from accounts.services import connections
 from accounts.sign_in import limits, pending, provider
 from accounts.sign_in.origins import origin_of
-from accounts.sign_in.pending import Pending
+from accounts.sign_in.pending import PendingIdentity
 from accounts.sign_in.provider import Cancelled, Finished, Identity, ProviderFailed, Unfinished, label
 from accounts.sign_in.step_up import BY_PROVIDER, step_up
 from common.errors import Conflict, Invalid, TooManyRequests
 from common.strangers import may_wait_for_strangers
+from common.web.forms.pages import refusals_shown
 from common.web.methods import GET_OR_POST
 from common.web.requests import is_own_page
 
@@ -74,12 +75,10 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return redirect("account_login")
     next_url = _own(request, request.POST.get("next", ""))
-    try:
+    with refusals_shown(request, TooManyRequests):
         limits.sign_in_from_address(request)
-    except TooManyRequests as error:
-        messages.error(request, error.message)
-        return _back(provider.LOGIN, next_url)
-    return _leave(request, provider.LOGIN, next_url)
+        return _leave(request, provider.LOGIN, next_url)
+    return _back(provider.LOGIN, next_url)
 
 
 @may_wait_for_strangers
@@ -229,11 +228,8 @@ def ask_for_mail(request: HttpRequest) -> HttpResponse:
         return redirect("account_login")
     if request.method != "POST":
         return render(request, "accounts/provider_mail.html", {"email": kept.identity.email})
-    try:
+    with refusals_shown(request, TooManyRequests):
         limits.mail_request(request)
-    except TooManyRequests as error:
-        messages.error(request, error.message)
-    else:
         connections.mail_connection(email=kept.identity.email, key=kept.key)
         messages.success(request, MAILED.format(email=kept.identity.email))
     return redirect("accounts:provider_mail")
@@ -253,7 +249,7 @@ def connect_by_link(request: HttpRequest, token: str) -> HttpResponse:
     return _sign_in_to_connect(request, user, kept)
 
 
-def _sign_in_to_connect(request: HttpRequest, user: User, kept: Pending) -> HttpResponse:
+def _sign_in_to_connect(request: HttpRequest, user: User, kept: PendingIdentity) -> HttpResponse:
     if request.user.is_authenticated:
         logout(request)
         pending.keep(request, kept.identity, kept.next_url)
@@ -278,11 +274,8 @@ def connect(request: HttpRequest) -> HttpResponse:
 def _after_connect(request: HttpRequest, done: Finished) -> HttpResponse:
     if (user := _who_began(request, done)) is None:
         return redirect("account_login")
-    try:
+    with refusals_shown(request, Conflict):
         connections.connect(user=user, identity=done.identity, origin=origin_of(request))
-    except Conflict as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, CONNECTED.format(label=label()))
     return redirect("mfa_index")
 
@@ -293,11 +286,8 @@ def _after_connect(request: HttpRequest, done: Finished) -> HttpResponse:
 @step_up
 def disconnect(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
-        try:
+        with refusals_shown(request, Conflict):
             connections.disconnect(user=cast(User, request.user), origin=origin_of(request))
-        except Conflict as error:
-            messages.error(request, error.message)
-        else:
             messages.success(request, DISCONNECTED.format(label=label()))
     return redirect("mfa_index")
 

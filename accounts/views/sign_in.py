@@ -34,6 +34,7 @@ from accounts.sign_in import limits, shops
 from accounts.sign_in.adapter import WRONG_PASSKEY, passkey_domain
 from accounts.sign_in.provider import passwords_for
 from common.errors import Conflict, RetryLater, TooManyRequests
+from common.web.forms.pages import refusals_shown
 from common.web.requests import is_own_page
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
@@ -251,13 +252,10 @@ def send_again(request: HttpRequest) -> HttpResponse:
     back = request.POST.get("next", "")
     if not is_own_page(back, request):
         back = "accounts:home"
-    try:
+    with refusals_shown(request, TooManyRequests):
         limits.mail_request(request)
-    except TooManyRequests as error:
-        messages.error(request, error.message)
-        return redirect(back)
-    mail_confirmation(email=request.user.email)
-    messages.success(request, f"We sent the link to {request.user.email} again.")
+        mail_confirmation(email=request.user.email)
+        messages.success(request, f"We sent the link to {request.user.email} again.")
     return redirect(back)
 
 

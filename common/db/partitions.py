@@ -26,7 +26,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.apps import apps
-from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, models, transaction
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections, models, transaction
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.backends.ddl_references import Statement
 from django.db.backends.utils import CursorWrapper
@@ -196,43 +196,31 @@ def _declared(model: type[models.Model]) -> Partitions:
 # Removing
 
 
-def drop_before(moment: datetime, *tables: type[models.Model], using: str = DEFAULT_DB_ALIAS) -> list[str]:
-    """Drop the partitions that end before the moment. Returns their names."""
-    dropped = []
+def drop_before(moment: datetime, *tables: type[models.Model]) -> None:
+    """Drop the partitions that end before the moment."""
     for model in tables:
-        for past in existing(model, using=using):
+        for past in existing(model):
             if past.end > moment:
                 continue
             try:
-                with changing(model, using=using) as cursor:
+                with changing(model) as cursor:
                     cursor.execute(f'DROP TABLE IF EXISTS "{past.table}"')
             except OperationalError as error:
                 log.warning("Partition %s was not dropped: %s", past.table, error)
-            else:
-                dropped.append(past.table)
-    return dropped
 
 
-def remove_before(
-    model: type[models.Model],
-    moment: datetime,
-    *,
-    batch: int = BATCH,
-    batches: int = BATCHES_PER_RUN,
-    using: str = DEFAULT_DB_ALIAS,
-) -> int:
+def remove_before(model: type[models.Model], moment: datetime, *, batch: int = BATCH) -> int:
     """Remove the rows of all days (or weeks) that end before the moment, whatever they hold.
 
     Drops partitions. Rows outside of them (the DEFAULT partition; all rows on SQLite) are deleted in batches, each a
     short statement, and a limited number per run; the next run continues. Returns how many these were.
     """
-    if is_split(model, using=using):
-        drop_before(moment, model, using=using)
-    split = _declared(model)
-    rows = model._default_manager.using(using)  # noqa: SLF001
+    if is_split(model):
+        drop_before(moment, model)
+    split, rows = _declared(model), model._default_manager  # noqa: SLF001
     past = rows.filter(**{f"{split.by}__lt": first_id_at(split.start(moment))}).order_by(split.by)
     removed = 0
-    for _ in range(batches):
+    for _ in range(BATCHES_PER_RUN):
         keys = list(past.values_list("pk", flat=True)[:batch])
         rows.filter(pk__in=keys).delete()
         removed += len(keys)
@@ -241,18 +229,18 @@ def remove_before(
     return removed
 
 
-def rows_without_partition(model: type[models.Model], *, using: str = DEFAULT_DB_ALIAS) -> int:
+def rows_without_partition(model: type[models.Model]) -> int:
     """How many rows of recent times are in the DEFAULT partition, since there was none for them.
 
     Normally none: a clock is wrong, or the scheduler doesn't run. Rows that are older than all partitions don't count. All count
     where there is no partition any more: none was made for so long that the last one was dropped.
     """
-    if not is_split(model, using=using):
+    if not is_split(model):
         return 0
     table, column = model._meta.db_table, _declared(model).by
-    there = existing(model, using=using)
+    there = existing(model)
     since = first_id_at(there[0].start) if there else UUID(int=0)
-    with connections[using].cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute(f'SELECT count(*) FROM "{table}_default" WHERE "{column}" >= %s', [since])  # noqa: S608
         return int(cursor.fetchone()[0])
 

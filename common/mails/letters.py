@@ -1,4 +1,7 @@
-"""A mail with a text and an HTML body, in the frame of its sender. Its words are written once."""
+"""A mail with a text and an HTML body, in the frame of its sender. Its words are written once.
+
+Other modules make a `MailDraft`. `accounts.services.outbox` makes a `Letter` of it, for one address.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +13,7 @@ from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.template import Context
 from django.template.loader import get_template, render_to_string
+from django.utils import timezone
 
 from common.contacts import mailbox
 from common.files import brand
@@ -31,12 +35,6 @@ class LetterFrame:
     language: str = ENGLISH
     ground: str = ""
     on_ground: str = ""
-
-
-OF_AN_OPERATOR: Final = (
-    "ground",
-    "on_ground",
-)  # left out where they are empty: earlier versions don't know them
 
 
 def platform_frame() -> LetterFrame:
@@ -106,8 +104,27 @@ def _line(part: MailPart) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class MailDraft:
+    """What a mail says: a template, which is rendered in the language of the frame and in the time zone `zone`.
+
+    Without a frame, the platform is the sender; without a zone, the active one counts. Answers go to `reply_to`; without one,
+    to the sender. `to` is for a mail that somebody asked for by typing an address: it goes to the account's, which may be
+    spelled otherwise.
+    """
+
+    subject: str
+    template: str
+    context: Mapping[str, Any]
+    frame: LetterFrame | None = None
+    zone: str = ""
+    sender: str | None = None
+    reply_to: str = ""
+    to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Letter:
-    """What a mail says, to one address. Answers go to `reply_to`; without one, to the sender."""
+    """A draft that is written, to one address."""
 
     subject: str
     to: str
@@ -135,10 +152,7 @@ class Letter:
         return mail
 
     def as_json(self) -> dict[str, Any]:
-        stored = asdict(self)
-        frame = stored["frame"]
-        stored["frame"] = {name: frame[name] for name in frame if frame[name] or name not in OF_AN_OPERATOR}
-        return stored
+        return asdict(self)
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> "Letter":
@@ -147,18 +161,9 @@ class Letter:
         return cls(**stored | {"frame": LetterFrame(**frame), "parts": parts})
 
 
-def letter(
-    *,
-    subject: str,
-    to: str,
-    template: str,
-    context: Mapping[str, Any],
-    frame: LetterFrame | None = None,
-    sender: str | None = None,
-    reply_to: str = "",
-) -> Letter:
-    """What a template says, in the language of the frame."""
-    frame = frame or platform_frame()
-    with speaking(frame.language):
-        parts = written(template, dict(context))
-    return Letter(one_line(subject), to, parts, frame, sender, reply_to)
+def letter(draft: MailDraft, to: str, facts: Mapping[str, Any]) -> Letter:
+    """The draft, rendered for one address. Its template knows these facts and its own."""
+    frame = draft.frame or platform_frame()
+    with speaking(frame.language), timezone.override(draft.zone or timezone.get_current_timezone()):
+        parts = written(draft.template, {**facts, **draft.context})
+    return Letter(one_line(draft.subject), draft.to or to, parts, frame, draft.sender, draft.reply_to)

@@ -34,7 +34,7 @@ def _not_asked() -> NotAsked:
     return NotAsked("The cache server did not respond a moment ago.")
 
 
-class Client(redis.Redis):
+class RedisClient(redis.Redis):
     """Sends commands through their server's circuit breaker. Pipelines bypass it: no request uses them."""
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
@@ -56,8 +56,8 @@ def pool(url: str, **options: Any) -> redis.ConnectionPool:
     return redis.ConnectionPool.from_url(url, **options)
 
 
-def client(url: str) -> Client:
-    return Client(connection_pool=pool(url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT))
+def client(url: str) -> RedisClient:
+    return RedisClient(connection_pool=pool(url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT))
 
 
 class Pools:
@@ -70,13 +70,13 @@ class CacheClient(RedisCacheClient):
     def __init__(self, *args: Any, **options: Any) -> None:
         timeouts = {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
         super().__init__(*args, **({"pool_class": Pools} | timeouts | options))
-        self._clients: dict[redis.ConnectionPool, Client] = {}
+        self._clients: dict[redis.ConnectionPool, RedisClient] = {}
 
-    def get_client(self, key: Any = None, *, write: bool = False) -> Client:
+    def get_client(self, key: Any = None, *, write: bool = False) -> RedisClient:
         """One for each pool. Django makes one for each command, which takes longer than to send it."""
         pool = self._get_connection_pool(write)  # type: ignore[attr-defined]  # stubs lack it
         if pool not in self._clients:
-            self._clients[pool] = Client(connection_pool=pool)
+            self._clients[pool] = RedisClient(connection_pool=pool)
         return self._clients[pool]
 
 

@@ -67,7 +67,7 @@ class Repeatable(Protocol):
 
     waits_for_strangers: bool
     is_one_transaction: ClassVar[bool]
-    claim: "Claim | None"
+    claim: "ClaimedKey | None"
 
     def key_owner(self) -> str: ...
     def has_foreign_path(self) -> bool: ...
@@ -88,7 +88,7 @@ class ApiRequest(Request):
 
 
 @dataclass(slots=True)
-class Claim:
+class ClaimedKey:
     """A key that a call has claimed."""
 
     row: KeptAnswer
@@ -151,7 +151,7 @@ def answer_once(
 
 
 def keep(
-    claim: Claim, response: HttpResponseBase, request: ApiRequest, *, needs: str = "", ends: bool = False
+    claim: ClaimedKey, response: HttpResponseBase, request: ApiRequest, *, needs: str = "", ends: bool = False
 ) -> None:
     """Write the answer, in the transaction of what the call changes. Unless it `ends` the call, this still counts as running.
 
@@ -219,7 +219,7 @@ def erase(kept: QuerySet[KeptAnswer], is_about: Callable[[str], bool]) -> None:
 
 
 def _carried_out(
-    view: Repeatable, claim: Claim, request: ApiRequest, work: Callable[[], HttpResponseBase]
+    view: Repeatable, claim: ClaimedKey, request: ApiRequest, work: Callable[[], HttpResponseBase]
 ) -> HttpResponseBase:
     is_apart = view.waits_for_strangers or not view.is_one_transaction
     together: AbstractContextManager[Any] = nullcontext() if is_apart else transaction.atomic()
@@ -251,7 +251,7 @@ def _check(key: str, request: ApiRequest) -> None:
 
 
 @transaction.atomic
-def _begin(owner: str, key: str, request: ApiRequest) -> Claim | KeptAnswer:
+def _begin(owner: str, key: str, request: ApiRequest) -> ClaimedKey | KeptAnswer:
     now = timezone.now()
     path = (request.path.rstrip("/"), request.META.get("QUERY_STRING", ""))
     digest = _digest(str(request.method), *path)
@@ -264,7 +264,7 @@ def _begin(owner: str, key: str, request: ApiRequest) -> Claim | KeptAnswer:
             owner=owner, key_digest=_digest(owner, key), defaults=fresh | {"lease_until": now + LEASE}
         )
         if created:
-            return Claim(row, key)
+            return ClaimedKey(row, key)
     is_old = row.expires_at <= now
     if row.request_digest != digest and not is_old:
         raise reused()
@@ -275,7 +275,7 @@ def _begin(owner: str, key: str, request: ApiRequest) -> Claim | KeptAnswer:
     emptied = {"status": None, "answer": "", "size": 0, "about": "", "body_digest": ""}
     changes = fresh | emptied if is_old else {}
     row.lease_until = take(KeptAnswer.objects.filter(pk=row.pk), lasts=LEASE, now=now, **changes)
-    return Claim(row, key)
+    return ClaimedKey(row, key)
 
 
 def _count(owner: str, now: datetime) -> None:
@@ -293,13 +293,13 @@ def _count(owner: str, now: datetime) -> None:
 
 
 @transaction.atomic
-def _release(claim: Claim) -> None:
+def _release(claim: ClaimedKey) -> None:
     """End the claim, so that the call can be tried again at once."""
     _mine(claim).filter(status=None).delete()
     _mine(claim).update(lease_until=None)
 
 
-def _mine(claim: Claim) -> QuerySet[KeptAnswer]:
+def _mine(claim: ClaimedKey) -> QuerySet[KeptAnswer]:
     """Empty once another try has taken over."""
     return held(KeptAnswer.objects.filter(pk=claim.row.pk), claim.row.lease_until)
 
@@ -347,7 +347,7 @@ def _ciphers(owner: str, key: str) -> MultiFernet:
     return MultiFernet([Fernet(base64.urlsafe_b64encode(each)) for each in made])
 
 
-def _seal(claim: Claim, answer: Answer) -> str:
+def _seal(claim: ClaimedKey, answer: Answer) -> str:
     text = orjson.dumps([dict(answer.headers), answer.body.decode()])
     return _ciphers(claim.row.owner, claim.key).encrypt(text).decode()
 

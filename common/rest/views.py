@@ -52,7 +52,7 @@ class KeyedView(JsonView, ABC):
     waits_for_strangers: bool = False  # set by `may_wait_for_strangers`
     # Whether a call with a key runs in one, unless it waits for servers of others.
     is_one_transaction: ClassVar[bool] = True
-    claim: idempotency.Claim | None = None
+    claim: idempotency.ClaimedKey | None = None
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         return idempotency.ApiRequest(

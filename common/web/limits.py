@@ -242,9 +242,9 @@ def limit(request: HttpRequest, group: str, *, key: str, per_minute: int) -> Non
             _refuse(int(usage["time_left"]) + 1)
 
 
-def limit_attempts(request: HttpRequest, group: str, *, per_minute: int = PER_ADDRESS) -> None:
+def limit_attempts(request: HttpRequest, group: str) -> None:
     """Count one attempt of the client's network, which `undo_attempt` takes back. Raises `TooManyRequests`."""
-    _count(group, client_network(request), per_minute, WINDOW)
+    _count(group, client_network(request), PER_ADDRESS, WINDOW)
 
 
 def undo_attempt(request: HttpRequest, group: str) -> None:

@@ -15,7 +15,9 @@ from django.shortcuts import render
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
 from accounts.models import Business, User
-from common.mails.letters import LetterFrame, letter
+from accounts.services.outbox import addressed
+from common.mails.letters import LetterFrame, MailDraft
+from common.times import iso
 from common.web.methods import require_safe
 from config.pages.styleguide import for_staff
 from conformance.enums import Change
@@ -58,8 +60,8 @@ def sample_mails() -> dict[str, EmailMultiAlternatives]:
     """By the template's name without its folder and suffix."""
     made = _of_accounts() | _of_apps() | _of_versions() | _of_members() | _of_stores() | _of_buyers()
     return {
-        template.rpartition("/")[2]: letter(
-            subject=subject, to="sam@example.com", template=f"{template}.txt", context=context, frame=frame
+        template.rpartition("/")[2]: addressed(
+            MailDraft(subject, f"{template}.txt", context, frame), "sam@example.com"
         ).as_mail()
         for template, (subject, context, frame) in made.items()
     }
@@ -73,7 +75,7 @@ def _page(path: str) -> str:
 
 
 def _of_accounts() -> Made:
-    base: dict[str, Any] = {"base_url": settings.BASE_URL, "link": _page("accounts/sample/")}
+    base: dict[str, Any] = {"link": _page("accounts/sample/")}
     origin = {"at": AT, "address": "192.0.2.0", "device": "Firefox on Linux"}
     change = "A developer token was created: continuous integration."
     said: dict[str, tuple[str, dict[str, Any]]] = {
@@ -147,6 +149,14 @@ def _of_apps() -> Made:
             None,
         ),
         "webhooks/mail/health": (f"{NAME}: webhooks have been disabled", TO_DEVELOPER | disabled, None),
+        "webhooks/mail/overdue": (
+            "1 data erasures are not confirmed",
+            {
+                "overdue": [(SLUG, STORE.slug, iso(AT), "sample")],
+                "page": _page("admin/webhooks/erasure/"),
+            },
+            None,
+        ),
     }
 
 

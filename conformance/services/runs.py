@@ -256,7 +256,6 @@ def check_app(
     app: App,
     version: AppVersion | None = None,
     sender: Sender = Sender.PLATFORM,
-    origin: str = "",
     lasts: timedelta = LONGEST,
     now: datetime | None = None,
 ) -> Run:
@@ -265,7 +264,7 @@ def check_app(
     Raises `Conflict` for a suspended app.
     """
     forbid_transaction()
-    run = start(app=app, version=version, sender=sender, origin=origin, lasts=lasts, now=now)
+    run = start(app=app, version=version, sender=sender, lasts=lasts, now=now)
     while run.status == RunStatus.RUNNING:
         probes = pending(run)
         left = (run.deadline_at - timezone.now()).total_seconds()

@@ -23,12 +23,11 @@ from django.db.models import F
 from django.utils import timezone
 
 from accounts.enums import MailKind
-from accounts.models import User
 from accounts.services.outbox import post_each
 from common.db.rows import for_each
 from common.errors import ServiceError
 from common.ids import first_id_at
-from common.mails.letters import Letter, letter
+from common.mails.letters import MailDraft
 from conformance.enums import Change, Outcome, RunStatus, Sender
 from conformance.models import FAILED_WEEKS, Run, WeeklyCheck
 from conformance.queries import Broken, broken_rules, results_of
@@ -255,13 +254,7 @@ def mail_change(row: WeeklyCheck, run: Run, change: Change) -> None:
     context = weekly_context(app.name, app.slug, change, broken_rules(row, run), str(run.pk))
     context["is_on_listing"] = row.is_on_listing
     subject = _SUBJECTS[change].format(app=app.name)
-
-    def write(person: User) -> Letter:
-        return letter(
-            subject=subject, to=person.email, template=TEMPLATE, context=context | {"person": person}
-        )
-
-    post_each(people_to_notify(app), write, kind=MailKind.CHECKS)
+    post_each(people_to_notify(app), MailDraft(subject, TEMPLATE, context), kind=MailKind.CHECKS)
 
 
 def weekly_context(

@@ -38,7 +38,7 @@ _WORDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class AnswerField:
     """One field of the expected answer. `given` is its JSON, None if it is missing."""
 
     path: str
@@ -58,7 +58,7 @@ class SimulatedCall:
     exchange: Exchange
     timeout_ms: int
     failure: str = ""
-    fields: list[Field] = field(default_factory=list)
+    fields: list[AnswerField] = field(default_factory=list)
     problems: list[AnswerProblem] = field(default_factory=list)  # problems without a field
 
     @property
@@ -138,12 +138,12 @@ def _examined(point: HookPoint, answer: Any) -> dict[str, Any]:
 
 def _fields(
     schema: Mapping[str, Any], value: Mapping[str, Any], prefix: str, problems: list[AnswerProblem]
-) -> Iterator[Field]:
+) -> Iterator[AnswerField]:
     for name, part in schema["properties"].items():
         path, required = f"{prefix}{name}", name in schema["required"]
         given = orjson.dumps(value[name]).decode() if name in value else None
         problem = next((each.message for each in problems if each.field == path), "")
-        yield Field(path, _expected(part), required, _shortened(given), problem)
+        yield AnswerField(path, _expected(part), required, _shortened(given), problem)
         items = value.get(name)
         if "items" in part and isinstance(items, list):
             for index, item in enumerate(items[:MOST_ITEMS]):

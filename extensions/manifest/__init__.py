@@ -4,6 +4,6 @@ Specification, "Extension manifest"; contract sections 6 and 9, "Manifest". Noth
 `extensions.services.manifests`.
 """
 
-from extensions.manifest.problems import Problem, find_problems, problems_of_manifest
+from extensions.manifest.problems import find_problems, problems_of_manifest
 
-__all__ = ["Problem", "find_problems", "problems_of_manifest"]
+__all__ = ["find_problems", "problems_of_manifest"]

@@ -12,24 +12,3 @@ from extensions.models.manifests import (
 from extensions.models.scripts import ScriptChange, WatchedScript
 from extensions.models.shops import ShopCommand
 from extensions.models.stores import ExtensionState, MerchantNotice, Placement, StorefrontCost
-
-__all__ = [
-    "ApprovedManifest",
-    "Breaker",
-    "CountedCalls",
-    "Definition",
-    "ExtensionState",
-    "HookCall",
-    "HookPreference",
-    "LiveDefinition",
-    "Manifest",
-    "ManifestSave",
-    "MerchantNotice",
-    "Placement",
-    "ReachRequest",
-    "RelayedCall",
-    "ScriptChange",
-    "ShopCommand",
-    "StorefrontCost",
-    "WatchedScript",
-]

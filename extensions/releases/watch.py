@@ -13,11 +13,10 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from accounts.enums import MailKind
-from accounts.models import User
 from accounts.services.outbox import post_each
 from common.db.rows import for_each
 from common.errors import Conflict
-from common.mails.letters import Letter, letter
+from common.mails.letters import MailDraft
 from extensions.models import CountedCalls
 from extensions.releases.health import (
     SETTLED,
@@ -151,13 +150,7 @@ def mail_halt(release: Release) -> None:
     version = release.version
     subject = halt_subject(version.name, version.version)
     context = halt_context(version.name, version.version, version.app.slug, release.percent, release.reason)
-
-    def write(person: User) -> Letter:
-        return letter(
-            subject=subject, to=person.email, template=TEMPLATE, context=context | {"person": person}
-        )
-
-    post_each(people_to_notify(version.app), write, kind=MailKind.RELEASES)
+    post_each(people_to_notify(version.app), MailDraft(subject, TEMPLATE, context), kind=MailKind.RELEASES)
 
 
 def halt_subject(name: str, version: str) -> str:

@@ -23,8 +23,6 @@ TOO_DEEP: Final = "This is nested too deeply."
 class Control(forms.Field):
     """A field that gives `MISSING` when it is empty."""
 
-    always_says = False  # whether it has a value even where the merchant did nothing
-
     def text_of(self, value: Any) -> str | None:
         """What the control shows for a value; None: nothing, or a cleared checkbox."""
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -71,8 +69,6 @@ class NumberControl(Control):
 
 
 class CheckControl(Control, forms.BooleanField):
-    always_says = True
-
     def text_of(self, value: Any) -> str | None:
         return "on" if value is True else None
 

@@ -75,9 +75,11 @@ def settings_form(
     return SettingsForm(schema, values=values, timezone=timezone, defaults=defaults, data=data, prefix=prefix)
 
 
-def settings_preview(schema: Any, *, defaults: Mapping[str, Any] | None = None) -> "SettingsForm":
+def settings_preview(
+    schema: Any, *, defaults: Mapping[str, Any] | None = None, prefix: str = "preview"
+) -> "SettingsForm":
     """How the form will look to a merchant who has set nothing, each list with one entry. Nothing can be entered."""
-    return SettingsForm(schema, values={}, timezone="UTC", defaults=defaults, prefix="preview", preview=True)
+    return SettingsForm(schema, values={}, timezone="UTC", defaults=defaults, prefix=prefix, preview=True)
 
 
 class SettingsForm(forms.Form):

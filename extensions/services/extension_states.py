@@ -29,18 +29,6 @@ SWITCHABLE: Final = (ExtensionType.HOOK, ExtensionType.EMBED)
 
 
 @transaction.atomic
-def switch_extensions(
-    *, installation: Installation, definitions: Collection[UUID], is_on: bool, now: datetime | None = None
-) -> None:
-    """Switch hooks, scripts and widgets on or off in one store, by the ids of their definitions.
-
-    Raises `Conflict` if the installation has ended, `NotFound` if its app has no extension with such a key; then nothing is switched.
-    """
-    switched = dict.fromkeys(definitions, is_on)
-    change_controls(installation=installation, switched=switched, now=now)
-
-
-@transaction.atomic
 def change_controls(
     *,
     installation: Installation,
@@ -48,9 +36,11 @@ def change_controls(
     most_discount: int | None = None,
     now: datetime | None = None,
 ) -> None:
-    """Save one form: parts of the app by their definition's id, on or off, and the cap, if it was in the form. The app gets one event.
+    """Switch hooks, scripts and widgets on or off in one store, by the ids of their definitions; and set the cap, if there is one: the
+    most that the app may take off an order, in per cent of the subtotal. The app gets one event.
 
-    Raises like `switch_extensions`, and `Invalid` for a cap outside 0 to 100; then nothing is changed.
+    Raises `Conflict` if the installation has ended, `NotFound` if its app has no extension with such an id, and `Invalid` for a cap
+    outside 0 to 100; then nothing is changed.
     """
     installation, now = locked(installation), now or timezone.now()
     with published_update(installation, now):
@@ -70,21 +60,12 @@ def save_embed_settings(
     now: datetime | None = None,
 ) -> None:
     """Save the merchant's values, which the caller has validated with the embed's schema. Raises like
-    `switch_extensions`, and `Conflict` if the values are no longer those of `before`.
+    `change_controls`, and `Conflict` if the values are no longer those of `before`.
     """
     installation = locked(installation)
     state = ExtensionState.objects.filter(installation=installation, definition=definition).first()
     require_unchanged(state.settings if state else {}, settings, before)
     _change(installation, definition.pk, (ExtensionType.EMBED,), now, settings=settings)
-
-
-@transaction.atomic
-def limit_discount(*, installation: Installation, percent: int) -> None:
-    """The most that the app may take off an order, in per cent of the subtotal.
-
-    Raises `Conflict` if the installation has ended, `Invalid` for a number outside 0 to 100.
-    """
-    change_controls(installation=installation, switched={}, most_discount=percent)
 
 
 def _limit_discount(installation: Installation, percent: int) -> None:

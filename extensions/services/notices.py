@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -17,7 +17,7 @@ from accounts.access import people_of
 from accounts.enums import MailKind
 from accounts.models import Mail
 from accounts.services import outbox
-from common.mails.letters import Letter, letter
+from common.mails.letters import MailDraft
 from extensions.in_store.app_status import statuses_of
 from extensions.in_store.capabilities import Requested, requested, requested_by
 from extensions.models import Breaker, ExtensionState, MerchantNotice, ReachRequest
@@ -111,7 +111,7 @@ def _ask(now: datetime) -> int:
 
 
 @outbox.writes(MailKind.PERMISSION_QUESTIONS)
-def _question(mail: Mail) -> Letter | None:
+def _question(mail: Mail) -> MailDraft | None:
     """None if nothing is asked any more."""
     installation = _installation_of(mail)
     if installation is None or not installation.is_active:
@@ -135,7 +135,7 @@ def _question(mail: Mail) -> Letter | None:
     }
     asks = "asks for more permissions" if scopes or asked.capabilities else "changes where your data goes"
     subject = f"{app.name} {asks} in {business.mailed_name}"
-    return _letter(mail, subject, "extensions/mail/question.txt", context, installation)
+    return MailDraft(subject, "extensions/mail/question.txt", context, merchant_frame(business))
 
 
 # Apps that keep failing
@@ -191,7 +191,7 @@ def _unmailed(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:
 
 
 @outbox.writes(MailKind.FAILING_APPS)
-def _trouble(mail: Mail) -> Letter | None:
+def _trouble(mail: Mail) -> MailDraft | None:
     """None if it recovered in the meantime."""
     installation = _installation_of(mail)
     if installation is None:
@@ -209,8 +209,8 @@ def _trouble(mail: Mail) -> Letter | None:
         "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/",
     }
     subject = f"{app.name} is having trouble in {business.mailed_name}"
-    with timezone.override(business.timezone):
-        return _letter(mail, subject, "extensions/mail/trouble.txt", context, installation)
+    frame = merchant_frame(business)
+    return MailDraft(subject, "extensions/mail/trouble.txt", context, frame, business.timezone)
 
 
 # Writing
@@ -234,10 +234,3 @@ def _post(ids: Sequence[UUID], kind: MailKind) -> None:
 def _installation_of(mail: Mail) -> Installation | None:
     rows = Installation.objects.select_related(*with_versions(), "business__owner").defer("webhook_secret")
     return rows.filter(pk=mail.about_id).first()
-
-
-def _letter(
-    mail: Mail, subject: str, template: str, context: Mapping[str, Any], installation: Installation
-) -> Letter:
-    frame = merchant_frame(installation.business)
-    return letter(subject=subject, to=mail.to, template=template, context=context, frame=frame)

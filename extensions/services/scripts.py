@@ -18,11 +18,10 @@ from django.db.models import F, Q, QuerySet, TextChoices
 from django.utils import timezone
 
 from accounts.enums import MailKind
-from accounts.models import User
 from accounts.services.outbox import post_each
 from common.db.rows import for_each
 from common.db.transactions import forbid_transaction
-from common.mails.letters import Letter, letter
+from common.mails.letters import MailDraft
 from common.processes.background import enqueue_after_commit
 from extensions.enums import EmbedKind, ExtensionType
 from extensions.models import LiveDefinition, ScriptChange, WatchedScript
@@ -58,15 +57,9 @@ class News(TextChoices):
 def mail_news(script: WatchedScript, news: News) -> None:
     """For the transaction of the look. The portal shows the same."""
     app = script.app
-    context = script_context(script, app.name, app.slug, news)
     subject = str(news.label).format(app=app.name)
-
-    def write(person: User) -> Letter:
-        return letter(
-            subject=subject, to=person.email, template=TEMPLATE, context=context | {"person": person}
-        )
-
-    post_each(people_to_notify(app), write, kind=MailKind.CHECKS)
+    draft = MailDraft(subject, TEMPLATE, script_context(script, app.name, app.slug, news))
+    post_each(people_to_notify(app), draft, kind=MailKind.CHECKS)
 
 
 def script_context(script: WatchedScript, name: str, slug: str, news: News) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 A customer who is erased is blanked in it, and old rows are deleted.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Final
 
@@ -18,7 +18,6 @@ from extensions.shops.calling import Command
 from stores.customers import Copies, blank
 
 BATCH: Final = 1000
-COUNTED: Final = timedelta(days=1)
 
 
 def begin(

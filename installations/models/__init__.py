@@ -8,28 +8,8 @@ from installations.models.installations import (
     InstallationQuerySet,
     holds,
     is_in_release,
-    not_in_rows,
     running,
-    usable,
     with_versions,
 )
 from installations.models.signing_keys import SigningKey
 from installations.models.trials import Trial
-
-__all__ = [
-    "RECONSENT_REST",
-    "RUNS_WORKING_COPY",
-    "SCOPE_FIELDS",
-    "Grant",
-    "HistoryEntry",
-    "Installation",
-    "InstallationQuerySet",
-    "SigningKey",
-    "Trial",
-    "holds",
-    "is_in_release",
-    "not_in_rows",
-    "running",
-    "usable",
-    "with_versions",
-]

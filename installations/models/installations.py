@@ -55,14 +55,6 @@ def with_versions(prefix: str = "") -> tuple[str, ...]:
     return f"{prefix}runs", f"{prefix}app__approved_version"
 
 
-def not_in_rows(prefix: str) -> list[str]:
-    """What `defer` leaves out for a list whose rows name a store, by the path to the installation: most columns of it and of the store."""
-    shown = {"id", "app", "business", "is_test", "paused_at", "business__id", "business__name"}
-    fields = [field.name for field in Installation._meta.concrete_fields]
-    fields += [f"business__{field.name}" for field in Business._meta.concrete_fields]
-    return [f"{prefix}{name}" for name in fields if name not in shown]
-
-
 def is_in_release(installation: str = "", app: str = "app__") -> Case:
     """`Installation.is_in_release` in SQL, by the paths to the installation and to its app."""
     reached = {f"{installation}runs": models.F(f"{app}rolling_version")}

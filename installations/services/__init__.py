@@ -3,17 +3,3 @@
 from installations.services.consent import approve_scopes, decline_scopes
 from installations.services.lifecycle import Issued, Terms, install, issue_token, pause, resume, uninstall
 from installations.services.sandbox import test_install, test_uninstall
-
-__all__ = [
-    "Issued",
-    "Terms",
-    "approve_scopes",
-    "decline_scopes",
-    "install",
-    "issue_token",
-    "pause",
-    "resume",
-    "test_install",
-    "test_uninstall",
-    "uninstall",
-]

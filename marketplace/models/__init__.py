@@ -12,24 +12,3 @@ from marketplace.models.apps import (
 from marketplace.models.members import Membership
 from marketplace.models.releases import STEPS, Release, place_of
 from marketplace.models.submissions import CheckRun, ReadOnlyLogError, ReviewEntry, ReviewMessage, Submission
-
-__all__ = [
-    "FROZEN_FIELDS",
-    "STEPS",
-    "App",
-    "AppFields",
-    "AppQuerySet",
-    "AppTotals",
-    "AppVersion",
-    "CheckRun",
-    "Membership",
-    "Picture",
-    "ReadOnlyLogError",
-    "Release",
-    "ReviewEntry",
-    "ReviewMessage",
-    "Submission",
-    "picture_path",
-    "picture_url",
-    "place_of",
-]

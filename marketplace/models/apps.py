@@ -98,10 +98,6 @@ class AppFields(models.Model):
         abstract = True
 
     @property
-    def icon_url(self) -> str | None:
-        return picture_url(self.icon_id) if self.icon_id else None
-
-    @property
     def icon_path(self) -> str:
         return picture_path(self.icon_id) if self.icon_id else ""
 

@@ -13,9 +13,10 @@ from accounts.models import LASTS, User
 from accounts.services import security_log
 from accounts.services.confirmation import require_confirmed
 from accounts.services.invitations import is_among
-from accounts.services.outbox import mail_later
+from accounts.services.outbox import ACCOUNT, post
 from accounts.services.roster import REMOVALS, RoleWords, Roster, RosterChange
 from common.errors import Conflict, NotFound
+from common.mails.letters import MailDraft
 from marketplace.access import require_role, role_of
 from marketplace.enums import AppRole
 from marketplace.models import App, Membership
@@ -187,13 +188,9 @@ def _tell_both(
     app: App, previous: User, other: User, mail: str, kind: SecurityEventKind, about: str, *, actor: User
 ) -> None:
     """Both get a mail and a line in their security log."""
-    facts = {"app": app.name, "previous": previous.email, "other": other.email, "base_url": settings.BASE_URL}
-    facts["page"] = f"{settings.BASE_URL}/portal/apps/{app.slug}/"
+    page = f"{settings.BASE_URL}/portal/apps/{app.slug}/"
+    facts = {"app": app.name, "previous": previous.email, "other": other.email, "page": page}
+    draft = MailDraft(_SUBJECTS[mail].format(app=app.name), f"marketplace/mail/{mail}.txt", facts)
     for person in (previous, other):
         security_log.record(user_id=person.pk, kind=kind, about=about, actor=actor)
-        mail_later(
-            subject=_SUBJECTS[mail].format(app=app.name),
-            template=f"marketplace/mail/{mail}.txt",
-            context=facts,
-            to=person.email,
-        )
+        post(draft, to=person.email, kind=ACCOUNT)

@@ -12,7 +12,7 @@ from accounts.enums import MailKind
 from accounts.models import User
 from accounts.services.outbox import post_each
 from common.errors import Conflict
-from common.mails.letters import Letter, letter
+from common.mails.letters import MailDraft
 from marketplace import rules
 from marketplace.access import people_to_notify, role_of
 from marketplace.enums import Criterion, SubmissionStatus, Verdict
@@ -79,15 +79,10 @@ def mail_message(message: ReviewMessage) -> None:
         people = _reviewers_of(app, submission)
         page = f"{settings.BASE_URL}/admin/marketplace/submission/{submission.pk}/change/#conversation"
 
-    def write(person: User) -> Letter:
-        return letter(
-            subject=f"{app.name} {submission.version}: message about the review",
-            to=person.email,
-            template="marketplace/mail/review_message.txt",
-            context={"person": person, "app": app, "message": message, "page": page},
-        )
-
-    post_each(people, write, kind=MailKind.REVIEW_DECISIONS)
+    subject = f"{app.name} {submission.version}: message about the review"
+    facts = {"app": app, "message": message, "page": page}
+    draft = MailDraft(subject, "marketplace/mail/review_message.txt", facts)
+    post_each(people, draft, kind=MailKind.REVIEW_DECISIONS)
 
 
 def _reviewers_of(app: App, submission: Submission) -> list[User]:
@@ -109,22 +104,17 @@ _SUBJECTS: Final = {
 def mail_decision(*, submission: Submission) -> None:
     """Mail the decision on a submission, in its transaction. The portal shows the same."""
     if submission.status in _SUBJECTS:
-        post_each(
-            people_to_notify(submission.app),
-            lambda person: decision_letter(submission, person),
-            kind=MailKind.REVIEW_DECISIONS,
-        )
+        people = people_to_notify(submission.app)
+        post_each(people, decision_draft(submission), kind=MailKind.REVIEW_DECISIONS)
 
 
-def decision_letter(submission: Submission, person: User | None = None) -> Letter:
-    """The mail about a decision, to the owner or another person. Reviewers preview it before they decide."""
+def decision_draft(submission: Submission) -> MailDraft:
+    """The mail about a decision. Reviewers preview it before they decide."""
     app = submission.app
-    person = person or app.developer
     approved = submission.status == SubmissionStatus.APPROVED
     listed = app.suspended_at is None and (approved or app.approved_version_id is not None)
     context = {
         "app": app,
-        "person": person,
         "submission": submission,
         "approved": approved,
         "listed": listed,
@@ -133,7 +123,7 @@ def decision_letter(submission: Submission, person: User | None = None) -> Lette
         "review_page": f"{settings.BASE_URL}/portal/apps/{app.slug}/review/",
     }
     subject = _SUBJECTS[SubmissionStatus(submission.status)].format(app=app.name, version=submission.version)
-    return letter(subject=subject, to=person.email, template="marketplace/mail/decision.txt", context=context)
+    return MailDraft(subject, "marketplace/mail/decision.txt", context)
 
 
 def failed_criteria(submission: Submission) -> list[tuple[str, str]]:

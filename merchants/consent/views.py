@@ -20,7 +20,8 @@ from accounts.access import copies_of, stores_of
 from accounts.models import Business, User
 from accounts.services.confirmation import UNCONFIRMED, must_confirm
 from accounts.sign_in import ways
-from common.errors import Conflict, NotFound, ServiceError
+from common.errors import Conflict, NotFound
+from common.web.forms.pages import refusals_shown
 from common.web.limits import limit
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.requests import LONGEST
@@ -361,7 +362,7 @@ def _answer(request: MerchantRequest, question: PermissionRequest) -> HttpRespon
         messages.warning(request, NEWER_VERSION)
         return redirect("merchants:reconsent", installation.pk)
     name = installation.app_fields.name
-    try:
+    with refusals_shown(request):  # uninstalled, or another version approved, since the page was opened
         if answer == APPROVE:
             approve_scopes(
                 installation=installation,
@@ -373,6 +374,4 @@ def _answer(request: MerchantRequest, question: PermissionRequest) -> HttpRespon
         else:
             decline_scopes(installation=installation, user=request.user)
             messages.success(request, question.declined.format(name=name))
-    except ServiceError as error:  # uninstalled, or another version approved, since the page was opened
-        messages.error(request, error.message)
     return redirect("merchants:installation", installation.pk)

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
 from common.web.forms.kept import typed
-from common.web.forms.pages import done, form_page, pressed_once, refuse, saved
+from common.web.forms.pages import done, form_page, pressed_once, refusals_shown, refuse, saved
 from common.web.limits import limit
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.middleware.policy import allow_frame
@@ -126,15 +126,13 @@ def add_block(request: MerchantRequest, page: SitePage) -> HttpResponse:
 
 
 def _added(request: MerchantRequest, page: SitePage, choice: BlockOption) -> HttpResponse:
-    try:
+    with refusals_shown(request):
         added = extension_states.add_block(
             page=page, installation=choice.installation, definition=choice.definition
         )
-    except ServiceError as error:
-        messages.error(request, error.message)
-        return redirect("merchants:page_editor", page.pk)
-    remember(request, page, ADDED, added)
-    return redirect(_address(page, added.pk))
+        remember(request, page, ADDED, added)
+        return redirect(_address(page, added.pk))
+    return redirect("merchants:page_editor", page.pk)
 
 
 @require_POST

@@ -28,7 +28,6 @@ PRODUCT: Final = (
     "created_at", "updated_at",
 )  # fmt: skip
 PAGE: Final = ("slug", "title", "url", "content", "is_framable", "framing_looked_at", "updated_at")
-Slugged = Product | SitePage
 
 
 def write_products(

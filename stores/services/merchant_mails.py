@@ -26,7 +26,7 @@ from accounts.models import Business, User
 from accounts.services.outbox import OF_ORDERS, frequency_of, post
 from common.db.inserts import insert
 from common.db.rows import for_each
-from common.mails.letters import Letter, letter
+from common.mails.letters import MailDraft
 from common.money import display
 from stores.enums import BuiltInPayment, PaymentStatus, is_low
 from stores.models import LINES, MerchantNews, Order, Product, Review
@@ -131,11 +131,11 @@ def _post_next(store: Business, person: User, kind: StoreNotice, now: datetime) 
     if not waiting:
         return None
     news = _ripe(waiting, frequency_of(person, kind), store, now)
-    mail = _compose(store, person, kind, news) if news else None
+    draft = _compose(store, kind, news) if news else None
     _rows(news).delete()
-    if mail:
-        post(mail, kind=kind)
-    return mail is not None
+    if draft:
+        post(draft, to=person.email, kind=kind)
+    return draft is not None
 
 
 def _ripe(
@@ -167,20 +167,14 @@ def _rows(news: Iterable[MerchantNews]) -> Any:
 # What the mails say
 
 
-def _compose(store: Business, person: User, kind: StoreNotice, news: Sequence[MerchantNews]) -> Letter | None:
+def _compose(store: Business, kind: StoreNotice, news: Sequence[MerchantNews]) -> MailDraft | None:
     """None if nothing is worth a mail any more."""
     written = _WRITERS[kind](store, news)
     if written is None:
         return None
     subject, context = written
-    with timezone.override(store.timezone):
-        return letter(
-            subject=subject,
-            to=person.email,
-            template=f"stores/mail/{kind.value}.txt",
-            context=context | {"business": store},
-            frame=merchant_frame(store),
-        )
+    template, facts = f"stores/mail/{kind.value}.txt", context | {"business": store}
+    return MailDraft(subject, template, facts, merchant_frame(store), store.timezone)
 
 
 Written = tuple[str, dict[str, Any]]

@@ -24,7 +24,7 @@ from accounts.services.outbox import Later, facts_of, post_later, writes
 from accounts.sign_in.limits import UnaskedMail
 from common.db.rows import for_each
 from common.languages import ENGLISH, language_of, speaking
-from common.mails.letters import Letter, LetterFrame, letter, platform_frame
+from common.mails.letters import LetterFrame, MailDraft, platform_frame
 from stores import queries, standing
 from stores.addresses import mailed_key, order_key, store_origin, store_url
 from stores.enums import Accent, DeliveryMethod, OrderStatus, PaymentStatus
@@ -74,14 +74,14 @@ def _count(mail: Mail) -> None:
 
 
 @writes(PLACED_KIND, limit=UnaskedMail.ORDER, sent=_count)
-def _write_placed(mail: Mail) -> Letter | None:
+def _write_placed(mail: Mail) -> MailDraft | None:
     if (order := _order(mail)) is None:
         return None
     return _write(order, "order_placed", PLACED, mailed_key(order.pk))
 
 
 @writes(STATUS_KIND, limit=UnaskedMail.ORDER, sent=_count)
-def _write_status(mail: Mail) -> Letter | None:
+def _write_status(mail: Mail) -> MailDraft | None:
     """None if the order has gone further since."""
     order = _order(mail)
     if order is None or order.status != facts_of(mail)["status"]:
@@ -118,11 +118,11 @@ def _day(now: datetime) -> date:
     return now.astimezone(UTC).date()
 
 
-def _write(order: Order, template: str, subject: str | Promise, page_key: str) -> Letter:
+def _write(order: Order, template: str, subject: str | Promise, page_key: str) -> MailDraft:
     store = order.business
     _, address = parseaddr(settings.DEFAULT_FROM_EMAIL)
     language = language_of(store.locale)
-    with timezone.override(store.timezone), speaking(language):
+    with speaking(language):
         who = gettext("%(store)s via %(platform)s")
         sender = formataddr(
             (who % {"store": " ".join(store.name.split()), "platform": settings.PLATFORM_NAME}, address)
@@ -135,12 +135,12 @@ def _write(order: Order, template: str, subject: str | Promise, page_key: str) -
             "pay_before": _pay_before(order),
             "is_delivery": order.delivery_method == DeliveryMethod.DELIVERY,
         }
-        return letter(
-            subject=str(subject) % {"number": order.number, "store": store.name},
-            to=order.customer_email,
-            template=f"stores/mail/{template}.txt",
-            context=facts,
-            frame=store_frame(store, str(WHY), language),
+        return MailDraft(
+            str(subject) % {"number": order.number, "store": store.name},
+            f"stores/mail/{template}.txt",
+            facts,
+            store_frame(store, str(WHY), language),
+            zone=store.timezone,
             sender=sender,
             reply_to="" if must_confirm(store.owner) else store.owner.email,
         )

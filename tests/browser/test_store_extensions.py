@@ -12,7 +12,7 @@ from playwright.sync_api import Frame, Page, expect
 from accounts.models import Business, User
 from extensions.enums import ExtensionType
 from extensions.models import Definition, Placement, StorefrontCost
-from extensions.services.extension_states import add_block, save_embed_settings, switch_extensions
+from extensions.services.extension_states import add_block, change_controls, save_embed_settings
 from installations.models import Installation
 from installations.services import uninstall
 from marketplace.models import App
@@ -270,7 +270,7 @@ def test_widget_sits_at_its_corner_on_every_page(
     page.reload()
     expect(page.frame_locator("iframe.widget").locator("#title")).to_have_text("Write to us")
     assert frame_of(page, "/widget").evaluate("window.heard[0].blockId") == str(chat.pk)
-    switch_extensions(installation=installation, definitions=[chat.pk], is_on=False)
+    change_controls(installation=installation, switched={chat.pk: False})
     page.reload()
     expect(page.locator("iframe.widget")).to_have_count(0)
 

@@ -67,12 +67,12 @@ def test_errors_are_of_one_mail_or_of_the_server(error: Exception, is_one_mails:
     assert is_of_one_mail(error) == is_one_mails
 
 
-def test_one_module_sends_mails() -> None:
-    """So that no other loses a mail, or lets an error through that names an address."""
+def test_one_module_sends_mails_and_one_addresses_them() -> None:
+    """So that no other loses a mail, or lets an error through that names an address, or mails somebody who doesn't want it."""
     root = Path(django_settings.BASE_DIR)
-    senders, callers = set(), set()
+    senders, callers, writers = set(), set(), set()
     roots = "accounts activity appapi common conformance developers extensions installations marketplace merchants storefront stores"
-    for folder in (*roots.split(), "streams", "teststores", "webhooks", "config"):
+    for folder in (*roots.split(), "storeapi", "streams", "teststores", "webhooks", "config"):
         for file in (root / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(file.read_text())):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -87,5 +87,8 @@ def test_one_module_sends_mails() -> None:
                         and names & {"send_mail", "mail_admins", "mail_managers"}
                     )
                     callers |= {str(file.relative_to(root))} if is_caller else set()
+                    is_writer = node.module == "common.mails.letters" and "letter" in names
+                    writers |= {str(file.relative_to(root))} if is_writer else set()
     assert senders == {"common/mails/sending.py"}
     assert callers == {"accounts/services/sender.py"}
+    assert writers == {"accounts/services/outbox.py"}

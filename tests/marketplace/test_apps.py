@@ -412,9 +412,9 @@ def test_update_keeps_the_pictures_of_an_approved_version(dana: User) -> None:
     app = create(dana).app
     app = update_app(app=app, changes={"icon": decode(upload())})
     factories.approve(app, icon=app.icon)
-    assert update_app(app=app, changes={"icon": None}).icon_url is None
+    assert update_app(app=app, changes={"icon": None}).icon is None
     assert Picture.objects.count() == 1
-    assert AppVersion.objects.get().icon_url == Picture.objects.get().url
+    assert AppVersion.objects.get().icon == Picture.objects.get()
 
 
 @pytest.mark.long

@@ -1,5 +1,6 @@
 """What merchants learn of their apps: on the Notices page and by mail, as they choose."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -13,7 +14,7 @@ from django.utils import timezone
 from accounts.models import Business, User
 from accounts.services.sender import send_due
 from extensions.models import Breaker, MerchantNotice
-from extensions.services.extension_states import switch_extensions
+from extensions.services.extension_states import change_controls
 from extensions.services.manifests import save_manifest
 from extensions.tasks import notify_merchants
 from installations.models import Installation
@@ -115,10 +116,11 @@ def failing(stars: Installation) -> Installation:
 
 
 def test_failing_updates_are_mailed_once(browser: Client, failing: Installation, mails: Any) -> None:
+    Business.objects.update(timezone="Asia/Tokyo")
     (letter,) = mails()
     assert letter.to == ["mira@example.com"]
     assert letter.subject == "Loyalty Stars is having trouble in Mira's shop"
-    assert "Updates haven't reached it since" in letter.body
+    assert re.search("Updates haven't reached it since [^.]+ JST\\.", letter.body)
     assert page_of(failing) in letter.body
     assert mails() == []
     page = text_of(browser.get(NOTICES))
@@ -168,10 +170,10 @@ def test_hook_that_checkout_skips_for_an_hour_is_mailed(
     assert mails() == []
     assert "Checkout skips Loyalty Stars" in text_of(browser.get(NOTICES))
     Breaker.objects.filter(pk=made.pk).update(open_since=now - HOUR)
-    switch_extensions(installation=stars, definitions=[hook.pk], is_on=False)
+    change_controls(installation=stars, switched={hook.pk: False})
     assert mails() == []
     assert "Checkout skips" not in text_of(browser.get(NOTICES))
-    switch_extensions(installation=stars, definitions=[hook.pk], is_on=True)
+    change_controls(installation=stars, switched={hook.pk: True})
     (letter,) = mails()
     assert "Checkout skips it since" in letter.body
     assert mails() == []
@@ -211,6 +213,7 @@ def test_many_are_mailed_in_batches(
 def test_end_of_an_erasure_is_mailed_and_shown(
     browser: Client, stars: Installation, mails: Any, status: str, state: str, word: str
 ) -> None:
+    Business.objects.update(timezone="Asia/Tokyo")
     uninstall(installation=stars, now=timezone.now() - 50 * HOUR)
     delivery = Delivery.objects.get()
     Attempt.objects.create(
@@ -221,6 +224,7 @@ def test_end_of_an_erasure_is_mailed_and_shown(
     (letter,) = mails(erasure.update_states)
     assert Erasure.objects.get().state == state
     assert word in letter.subject
+    assert (" JST that it erased" in letter.body) == (state == ErasureState.CONFIRMED)
     assert page_of(stars, "receipt/") in letter.body
     page = text_of(browser.get(NOTICES))
     assert "Loyalty Stars: " in page

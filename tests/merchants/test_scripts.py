@@ -10,7 +10,7 @@ from django.test import Client
 from accounts.models import Business, User
 from extensions.enums import ExtensionType
 from extensions.models import WatchedScript
-from extensions.services.extension_states import switch_extensions
+from extensions.services.extension_states import change_controls
 from tests import factories
 from tests.extensions.cast import define
 from tests.merchants.counting import statements_of
@@ -42,7 +42,7 @@ def test_inventory_names_whose_why_since_and_what(
         app, ExtensionType.EMBED, "off", kind="GLOBAL_SCRIPT", position="head", scriptUrl=f"{URL}?off"
     )
     installation = installed(app, shop, now=NOW)
-    switch_extensions(installation=installation, definitions=[off.pk], is_on=False)
+    change_controls(installation=installation, switched={off.pk: False})
     elsewhere = listed_app(sam, [], name="Elsewhere")
     define(
         elsewhere,

@@ -31,7 +31,7 @@ from common.http.exchanges import Exchange
 from common.http.looks import Seen
 from common.web import limits as rate_limits
 from developers import limits
-from extensions.services.extension_states import limit_discount
+from extensions.services.extension_states import change_controls
 from installations.models import Installation
 from marketplace.enums import AppRole
 from marketplace.models import App, Membership
@@ -408,7 +408,7 @@ def test_developer_takes_the_pin_off_a_script(dana: User, app: App, shop: Busine
 @pytest.mark.attack("cap on discounts")
 def test_app_gives_everything_away(shop: Business, hooking: Hooking) -> None:
     app = hooking("order.calculate_discounts", {"discount": 10**12, "reason": "free"})
-    limit_discount(installation=app.installation, percent=10)
+    change_controls(installation=app.installation, switched={}, most_discount=10)
     assert asking.discount(shop, subtotal=2000).amount == 200
 
 

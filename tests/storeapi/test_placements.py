@@ -13,7 +13,7 @@ from accounts.services.shops import Connected
 from extensions.enums import ExtensionType
 from extensions.in_store.placements import PUBLIC_A_MINUTE
 from extensions.models import Definition, ExtensionState, LiveDefinition, Placement
-from extensions.services.extension_states import add_block, save_embed_settings, switch_extensions
+from extensions.services.extension_states import add_block, change_controls, save_embed_settings
 from installations.models import Installation
 from installations.services import pause, resume, uninstall
 from marketplace.models import App
@@ -120,7 +120,7 @@ def test_what_is_off_is_not_shown(shop: Client, app: App, shown: Installation, h
     match how:
         case "switch":
             embeds = [each.pk for each in Definition.objects.filter(app=app, type=ExtensionType.EMBED)]
-            switch_extensions(installation=shown, definitions=embeds, is_on=False)
+            change_controls(installation=shown, switched=dict.fromkeys(embeds, False))
         case "pause":
             pause(installation=shown, user=business.owner)
         case "uninstall":

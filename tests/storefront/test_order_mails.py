@@ -1,7 +1,7 @@
 """Mails to buyers: a new store sends a limited number a day, and what is over waits."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
@@ -12,7 +12,7 @@ from accounts.services.sender import send_due
 from stores.addresses import store_origin
 from stores.enums import Accent
 from stores.models import Order, WaitingMail
-from stores.services.order_mails import ACCENTS, take_over_waiting
+from stores.services.order_mails import ACCENTS, mail_placed, take_over_waiting
 from stores.services.orders import change_order_status
 from tests import factories
 from tests.mail_server import mail_server
@@ -159,3 +159,13 @@ def test_mail_has_the_look_of_its_store(shop, mira, placing, shopper, mailoutbox
     (loaded,) = re.findall(r'src="([^"]+)"', html)
     assert loaded.startswith(store_origin(shop.slug))
     assert shopper.get(loaded)["Content-Type"].startswith("image/")
+
+
+def test_mail_names_the_time_of_the_store(shop, mailoutbox):
+    shop.timezone, shop.locale = "Asia/Tokyo", "fr"
+    shop.save()
+    order = factories.order(shop, number="1001", customer_email="kim@example.com", page_key_digest="d")
+    factories.payment(order, expires_at=datetime(2099, 11, 20, 18, 30, tzinfo=UTC))
+    mail_placed(order=order, page_key="the-key")
+    send_due()
+    assert "21 nov. 2099 à 03:30 JST" in mailoutbox[0].body

@@ -26,7 +26,6 @@ from stores.customers import Copies, Person, blank
 from stores.models import CustomerErasure
 from webhooks import catalogue
 from webhooks.enums import WAITING, ErasureState
-from webhooks.feed import Horizon, Position
 from webhooks.messages import message, payloads
 from webhooks.models import Attempt, Delivery, Erasure, Event, InboxEntry, Webhook
 from webhooks.queries import destination
@@ -96,27 +95,13 @@ def _readers(business: Business, since: datetime) -> list[tuple[Installation, se
 
 def write_event(*, installation: Installation, data: payloads.Data, now: datetime) -> tuple[Event, int]:
     """An event that this installation alone sees, due now at each of its addresses. Returns it and their number."""
-    event = Event.objects.create(
+    event = Event(
         business_id=installation.business_id,
         installation=installation,
         type=catalogue.CUSTOMER_ERASURE,
-        data=orjson.dumps(data).decode(),
         occurred_at=now,
-        position=Position(),
-        horizon=Horizon(),
     )
-    made = Delivery.objects.bulk_create(
-        Delivery(
-            event=event,
-            webhook=webhook,
-            app_id=installation.app_id,
-            business_id=installation.business_id,
-            due_at=now,
-            created_at=now,
-        )
-        for webhook in _addresses(installation, now)
-    )
-    return event, len(made)
+    return event, of_businesses.write_to(_addresses(installation, now), event, data, installation, now)
 
 
 def _addresses(installation: Installation, now: datetime) -> list[Webhook]:

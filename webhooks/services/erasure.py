@@ -6,7 +6,7 @@ confirmed. Locks are acquired in the order erasure, webhook, delivery.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -111,26 +111,30 @@ def _with_names(erasures: QuerySet[Erasure]) -> QuerySet[Erasure]:
 
 
 def _write_event(installation: Installation, *, due_at: datetime, now: datetime) -> Event:
-    event = Event.objects.create(
-        business_id=installation.business_id,
-        type=DATA_ERASURE,
-        data=orjson.dumps(payloads.data_erasure(installation)).decode(),
-        occurred_at=due_at,
-        position=Position(),
-        horizon=Horizon(),
-    )
-    Delivery.objects.bulk_create(
+    event = Event(business_id=installation.business_id, type=DATA_ERASURE, occurred_at=due_at)
+    webhooks = addressees(installation, now, naming=DATA_ERASURE)
+    write_to(webhooks, event, payloads.data_erasure(installation), installation, now)
+    return event
+
+
+def write_to(
+    webhooks: Iterable[Webhook], event: Event, data: payloads.Data, installation: Installation, now: datetime
+) -> int:
+    """Save the event, with a delivery to each of these webhooks of the installation at its time. Returns how many."""
+    event.data, event.position, event.horizon = orjson.dumps(data).decode(), Position(), Horizon()
+    event.save()
+    made = Delivery.objects.bulk_create(
         Delivery(
             event=event,
             webhook=webhook,
             app_id=installation.app_id,
             business_id=installation.business_id,
-            due_at=due_at,
+            due_at=event.occurred_at,
             created_at=now,
         )
-        for webhook in addressees(installation, now, naming=DATA_ERASURE)
+        for webhook in webhooks
     )
-    return event
+    return len(made)
 
 
 def addressees(installation: Installation, now: datetime, *, naming: str) -> list[Webhook]:

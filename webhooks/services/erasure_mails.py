@@ -5,13 +5,11 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.utils import timezone
 
 from accounts.access import people_of
 from accounts.enums import MailKind
-from accounts.models import User
 from accounts.services.outbox import post, post_each
-from common.mails.letters import Letter, MailPart, letter, platform_frame
+from common.mails.letters import MailDraft
 from common.times import iso
 from installations.models import with_versions
 from stores.services.order_mails import merchant_frame
@@ -42,40 +40,19 @@ def mail_merchant(erasure_id: UUID) -> None:
         "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/receipt/",
     }
     subject = NEWS[ErasureState(erasure.state)].format(app=app.name, business=business.mailed_name)
-
-    def write(person: User) -> Letter:
-        with timezone.override(business.timezone):
-            return letter(
-                subject=subject,
-                to=person.email,
-                template="webhooks/mail/erasure.txt",
-                context=context,
-                frame=merchant_frame(business),
-            )
-
-    post_each(people_of([business])[business.pk], write, kind=MailKind.ERASURES)
+    frame = merchant_frame(business)
+    draft = MailDraft(subject, "webhooks/mail/erasure.txt", context, frame, business.timezone)
+    post_each(people_of([business])[business.pk], draft, kind=MailKind.ERASURES)
 
 
 def alarm(overdue: Sequence[Erasure]) -> None:
     """Mail the administrators which apps haven't confirmed. For the transaction that marks these erasures."""
-    said = [
-        MailPart(
-            "paragraph",
-            "These apps were asked to erase a business's or a customer's data and have not confirmed it:",
-        )
+    rows = [
+        (each.installation.app.slug, each.installation.business.slug, iso(each.due_at), each.customer_id)
+        for each in overdue
     ]
-    for erasure in overdue:
-        names = f"{erasure.installation.app.slug} for {erasure.installation.business.slug}"
-        of_customer = "" if erasure.customer_id is None else ", of one customer"
-        said.append(MailPart("point", f"{names}, due {iso(erasure.due_at)}{of_customer}"))
-    said.append(
-        MailPart(
-            "paragraph",
-            "Contact their developers, then resend the request. A customer's can't be resent: nothing is kept of the person.",
-        )
-    )
     page = f"{settings.BASE_URL}/admin/webhooks/erasure/?state__exact={ErasureState.OVERDUE}"
-    said.append(MailPart("button", page, "Open the erasures"))
+    facts = {"overdue": rows, "page": page}
     subject = f"{settings.EMAIL_SUBJECT_PREFIX}{len(overdue)} data erasures are not confirmed"
     for _, address in settings.ADMINS:
-        post(Letter(subject, address, said, platform_frame()), kind="overdue-erasures")
+        post(MailDraft(subject, "webhooks/mail/overdue.txt", facts), to=address, kind="overdue-erasures")

@@ -12,10 +12,9 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.enums import MailKind
-from accounts.models import User
 from accounts.services.outbox import post_each
 from common.db.rows import for_each
-from common.mails.letters import Letter, letter
+from common.mails.letters import MailDraft
 from marketplace.access import people_to_notify
 from marketplace.models import App
 from webhooks import health
@@ -77,12 +76,8 @@ def _mail(app: App, webhooks: Sequence[Webhook]) -> None:
         "page": f"{settings.BASE_URL}/portal/apps/{app.slug}/{'webhooks' if disabled else 'deliveries'}/",
     }
     subject = f"{app.name}: webhooks {'have been disabled' if disabled else 'are failing'}"
-
-    def write(person: User) -> Letter:
-        said = context | {"person": person}
-        return letter(subject=subject, to=person.email, template="webhooks/mail/health.txt", context=said)
-
-    post_each(people_to_notify(app), write, kind=MailKind.FAILING_WEBHOOKS)
+    draft = MailDraft(subject, "webhooks/mail/health.txt", context)
+    post_each(people_to_notify(app), draft, kind=MailKind.FAILING_WEBHOOKS)
 
 
 def _groups(webhooks: Iterable[Webhook]) -> list[tuple[Stage, list[Webhook]]]:

@@ -8,8 +8,10 @@ return form_page(request, "….html", {"form": form})
 import hashlib
 import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 
@@ -122,6 +124,17 @@ def done(request: HttpRequest, message: str, to: Any, *args: Any) -> HttpRespons
     return redirect(to, *args)
 
 
+@contextmanager
+def refusals_shown(
+    request: HttpRequest, kind: type[errors.ServiceError] = errors.ServiceError
+) -> Iterator[None]:
+    """For a button without a form: what a service refuses within this block is a message on the page that follows."""
+    try:
+        yield
+    except kind as error:
+        messages.error(request, error.message)
+
+
 def add_service_errors(
     form: forms.Form,
     error: errors.ServiceError,
@@ -222,15 +235,11 @@ def _claim(key: str) -> datetime | None:
 def pressed_once(request: HttpRequest, to: str, save: Callable[[], HttpResponse]) -> HttpResponse:
     """For a button with `{% form_token %}`. A second press leads to the page `to`, which says so."""
 
-    def again(_first: datetime) -> HttpResponse:
-        messages.info(request, SENT_BEFORE)
-        return redirect(to)
-
     token, user = request.POST.get(FORM_FIELD, ""), request.user
     if not token or not user.is_authenticated:
         return save()
     try:
-        return once(user, token, save, again)
+        return once(user, token, save, partial(sent_again, request, to))
     except StillSaving as error:
         messages.error(request, error.message)
         return redirect(to)

@@ -46,7 +46,7 @@ class Fault:
     icon: str = ""
 
 
-class Call(NamedTuple):
+class RecentCall(NamedTuple):
     """An API call by an installation."""
 
     at: datetime
@@ -65,7 +65,7 @@ class AppHealth:
 
     row: AppRow
     faults: Sequence[Fault]
-    calls: Sequence[Call]
+    calls: Sequence[RecentCall]
     hooks: Sequence[Definition]
     skipped: Sequence[Breaker]
 
@@ -84,7 +84,7 @@ def newest_of(app: App, row: AppRow) -> list[State]:
 def app_health(app: App, row: AppRow, newest: Sequence[State]) -> AppHealth:
     """`row` is by `row_now`, and `newest` by `newest_of`."""
     hooks = health.hooks_of(app)
-    calls = list(map(Call._make, _CALLS.rows(limit=NEWEST, app=app.pk))) if row.is_in_stores else []
+    calls = list(map(RecentCall._make, _CALLS.rows(limit=NEWEST, app=app.pk))) if row.is_in_stores else []
     faults = [*_failed_deliveries(newest), *_failed_calls(calls)]
     return AppHealth(
         row=row,
@@ -109,12 +109,12 @@ def _failed_deliveries(newest: Sequence[State]) -> list[Fault]:
     return [replace(each, kind="warn") if each.status == DeliveryStatus.RETRYING else each for each in faults]
 
 
-def _failed_calls(calls: Iterable[Call]) -> list[Fault]:
+def _failed_calls(calls: Iterable[RecentCall]) -> list[Fault]:
     failed = [each for each in calls if each.status >= 400][:SHOWN]
     return [_fault_of(each) for each in failed]
 
 
-def _fault_of(call: Call) -> Fault:
+def _fault_of(call: RecentCall) -> Fault:
     """What the platform refused is a warning, as in the plots."""
     said = f"{call.status} for {call.method} {call.route or call.path}"
     if call.status < HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -217,6 +217,6 @@ _FAULTS: Final = Compiled(
     prepared_as="portal_faults",
 )
 _CALLS: Final = Compiled(
-    lambda: ApiCall.objects.filter(app=_APP).order_by("-at", "-id").values_list(*Call._fields),
+    lambda: ApiCall.objects.filter(app=_APP).order_by("-at", "-id").values_list(*RecentCall._fields),
     prepared_as="portal_newest_calls",
 )

@@ -23,7 +23,7 @@ from common.ids import first_id_at, moment_of
 from common.templatetags.links import address
 from common.web.charts import Chart, Mark, Number, Point, Scale, Series, chart
 from developers.portal.apps.axis import Axis, PlaceOfUse, filtered
-from developers.portal.apps.health import NEWEST, AppHealth, Call
+from developers.portal.apps.health import NEWEST, AppHealth, RecentCall
 from developers.portal.apps.rows import DayOfDeliveries
 from extensions.enums import SKIPPED
 from extensions.models import Definition, HookCall
@@ -260,7 +260,7 @@ def _created(begin: datetime, end: datetime) -> QuerySet[Delivery, Any]:
     return rows.order_by("-id").values_list("pk")
 
 
-def _calls(subject: Plotted, newest: Sequence[Call], marks: Sequence[Mark]) -> Chart:
+def _calls(subject: Plotted, newest: Sequence[RecentCall], marks: Sequence[Mark]) -> Chart:
     """`newest` are the newest calls of an app that is in stores. Where these are all of the axis, no others are read."""
     if subject.is_sandbox or (len(newest) == NEWEST and newest[-1].at >= subject.axis.first):
         found = _newest(subject, _CALLS, COUNTED)

@@ -17,7 +17,7 @@ from common.ids import parse_id
 from common.templatetags.rows import first_day
 from common.times import duration
 from common.web.forms.kept import typed
-from common.web.forms.pages import UNPROCESSABLE
+from common.web.forms.pages import UNPROCESSABLE, refusals_shown
 from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
@@ -240,11 +240,8 @@ def group_resend(request: HttpRequest, app: App) -> HttpResponse:
 @require_POST
 @app_page
 def delivery_resend(request: HttpRequest, app: App, delivery_id: str) -> HttpResponse:
-    try:
+    with refusals_shown(request, Conflict):
         redeliver(delivery=delivery_log.own_delivery(app, delivery_id))
-    except Conflict as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, "The delivery is being resent.")
     return redirect("portal:delivery", app.slug, delivery_id)
 

@@ -17,7 +17,7 @@ from common.errors import Conflict, ServiceError
 from common.places import Busy
 from common.web.forms.edits import CONFLICT, digest
 from common.web.forms.kept import typed
-from common.web.forms.pages import UNPROCESSABLE, with_headers
+from common.web.forms.pages import UNPROCESSABLE, refusals_shown, with_headers
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from developers.portal.access import app_page, computing_page, current_developer
@@ -27,7 +27,7 @@ from extensions.manifest.content import Defined, definitions_in
 from extensions.manifest.text import MAX_TEXT, Located, Reading, read, written
 from extensions.models import ManifestSave, ScriptChange, WatchedScript
 from extensions.queries import kept_in_stores, manifest_document, waiting_in, waits_for_version
-from extensions.schema_forms import SettingsForm
+from extensions.schema_forms import SettingsForm, settings_preview
 from extensions.services.manifests import Saved, restore_manifest, save_manifest, why_locked
 from extensions.services.scripts import scripts_of
 from marketplace.differences import Difference
@@ -154,11 +154,8 @@ def manifest_restore(request: HttpRequest, app: App, save_id: str) -> HttpRespon
         messages.warning(request, OUTDATED)
         return redirect(f"{resolve_url('portal:manifest', app.slug)}?save={save.pk}")
     if request.method == "POST":
-        try:
+        with refusals_shown(request):
             saved = restore_manifest(save=save, developer=current_developer(request))
-        except ServiceError as error:
-            messages.error(request, error.message)
-        else:
             messages.success(request, _where_it_runs(app, saved, live=RESTORED))
         return redirect("portal:manifest", app.slug)
     if locked := why_locked(app):
@@ -303,12 +300,7 @@ def _previews(document: Mapping[str, Any]) -> list[tuple[str, SettingsForm]]:
     ]
     with_fields = [each for each in schemas if each[1].get("properties")][:MAX_PREVIEWS]
     return [
-        (
-            title,
-            SettingsForm(
-                schema, values={}, timezone="UTC", defaults=defaults, prefix=f"preview-{number}", preview=True
-            ),
-        )
+        (title, settings_preview(schema, defaults=defaults, prefix=f"preview-{number}"))
         for number, (title, schema, defaults) in enumerate(with_fields)
     ]
 

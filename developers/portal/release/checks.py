@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from common.db.rows import get_or_not_found
-from common.errors import ServiceError
 from common.strangers import may_wait_for_strangers
+from common.web.forms.pages import refusals_shown
 from common.web.methods import GET_OR_POST, require_safe
 from conformance import queries
 from conformance.enums import Outcome, RunStatus
@@ -75,12 +74,9 @@ class RunRow:
 def check_list(request: HttpRequest, app: App) -> HttpResponse:
     """POST has the platform check the registered URLs, and waits for the results, at most 15 seconds."""
     if request.method == "POST":
-        try:
-            run = check_for_developer(app)
-        except ServiceError as error:
-            messages.error(request, error.message)
-            return redirect("portal:checks", app.slug)
-        return redirect("portal:check", app.slug, run.pk)
+        with refusals_shown(request):
+            return redirect("portal:check", app.slug, check_for_developer(app).pk)
+        return redirect("portal:checks", app.slug)
     weekly = queries.weekly_check_of(app)
     runs = Run.objects.filter(app=app).order_by("-started_at")[:SHOWN]
     context = {

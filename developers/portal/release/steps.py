@@ -10,8 +10,8 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from common.errors import ServiceError
 from common.web.charts import Chart, Number, Point, Scale, Series, chart
+from common.web.forms.pages import refusals_shown
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
 from developers.portal.apps.plots import TIMES
@@ -71,7 +71,9 @@ def move(request: HttpRequest, app: App) -> HttpResponse:
     action, step = request.POST.get("action", ""), request.POST.get("step", "")
     if action in _MOVES:
         only = {"step": int(step)} if action == "advance" and step in _STEPS else {}
-        _try(request, lambda: _MOVES[action](app=app, by=current_developer(request), **only), action)
+        with refusals_shown(request):
+            _MOVES[action](app=app, by=current_developer(request), **only)
+            messages.success(request, DONE[action])
     return redirect("portal:release", app.slug)
 
 
@@ -80,22 +82,15 @@ def move(request: HttpRequest, app: App) -> HttpResponse:
 def take_back(request: HttpRequest, app: App) -> HttpResponse:
     """Asks first, because every store changes."""
     if request.method == "POST":
-        _try(request, lambda: releases.take_back(app=app, by=current_developer(request)), "back")
+        with refusals_shown(request):
+            releases.take_back(app=app, by=current_developer(request))
+            messages.success(request, DONE["back"])
         return redirect("portal:release", app.slug)
     found = release_of(app)
     if found is None or "back" not in releases.actions_of(app, found):
         return redirect("portal:release", app.slug)
     context = {"app": app, "release": found, "earlier": found.earlier}
     return render(request, "developers/portal/release/take_back.html", context)
-
-
-def _try(request: HttpRequest, act: Callable[[], Release], action: str) -> None:
-    try:
-        act()
-    except ServiceError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, DONE[action])
 
 
 # The two plots of a release: what failed, and how long calls took, of the new version and of the old one in

@@ -11,9 +11,9 @@ from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods
 
 from common.db.rows import first_or_not_found
-from common.errors import Conflict, NotFound, ServiceError
+from common.errors import Conflict, NotFound
 from common.web.forms.kept import typed
-from common.web.forms.pages import done, form_page, saved, sent_again
+from common.web.forms.pages import done, form_page, refusals_shown, saved, sent_again
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import PageRequest, page_request
 from developers.portal.access import app_page, current_developer
@@ -158,22 +158,15 @@ def submit(request: HttpRequest, app: App) -> HttpResponse:
 def withdraw(request: HttpRequest, app: App) -> HttpResponse:
     """Asks first, because the app loses its place in the queue."""
     if request.method == "POST":
-        return _withdraw(request, app)
+        with refusals_shown(request, Conflict):
+            reviews.withdraw(app=app, developer=current_developer(request))
+            messages.success(request, WITHDRAWN)
+        return redirect("portal:review", app.slug)
     latest = queries.latest_submission(app)
     if app.status != AppStatus.PENDING_REVIEW or latest is None or latest.reviewer_id is not None:
         return redirect("portal:review", app.slug)
     context = {"app": app, "place": queries.position_in_queue(latest), "waiting": queries.in_review().count()}
     return render(request, "developers/portal/release/withdraw.html", context)
-
-
-def _withdraw(request: HttpRequest, app: App) -> HttpResponse:
-    try:
-        reviews.withdraw(app=app, developer=current_developer(request))
-    except Conflict as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, WITHDRAWN)
-    return redirect("portal:review", app.slug)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +205,8 @@ def version_restore(request: HttpRequest, app: App, number: int) -> HttpResponse
     """Shows what restoring changes, and asks; or says why the version can't be restored."""
     version = first_or_not_found(app.versions.filter(number=number), "Version not found")
     if request.method == "POST":
-        try:
+        with refusals_shown(request):
             restore_version(app=app, developer=current_developer(request), number=number)
-        except ServiceError as error:
-            messages.error(request, error.message)
-        else:
             messages.success(request, f"Version {version.version} is live again.")
         return redirect("portal:versions", app.slug)
     context = {

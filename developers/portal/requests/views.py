@@ -19,7 +19,7 @@ from activity import feed
 from activity.feed import API, CLASSES, FAILED, HOOK, WEBHOOK, ActivityQuery
 from activity.threads import thread_of
 from activity.use import HOURS, FailedCalls, deprecated_use, failed_calls, scope_use
-from common.errors import NotFound, ServiceError
+from common.errors import NotFound
 from common.ids import parse_id
 from common.templatetags.links import address
 from common.templatetags.rows import by_day, first_day
@@ -28,7 +28,7 @@ from common.text.nesting import indented
 from common.web.charts import strip
 from common.web.forms.fields import LongChoiceField
 from common.web.forms.kept import typed
-from common.web.forms.pages import UNPROCESSABLE
+from common.web.forms.pages import UNPROCESSABLE, refusals_shown
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.forms import MAX_CHOICES, MAX_NEW, ListFilters, news, search_field
@@ -231,11 +231,8 @@ def scopes(request: HttpRequest, app: App) -> HttpResponse:
         if not dropped:
             messages.error(request, "Select the scopes to drop.")
             return redirect("portal:scopes", app.slug)
-        try:
+        with refusals_shown(request):
             update_app(app=app, changes={"scopes": kept})
-        except ServiceError as error:
-            messages.error(request, error.message)
-        else:
             messages.success(request, f"Your draft no longer asks for {', '.join(dropped)}.")
         return redirect("portal:scopes", app.slug)
     unused = [each for each in usage if not each.is_used]

@@ -15,7 +15,7 @@ from accounts.models import Business
 from accounts.services.confirmation import require_confirmed
 from common.errors import Conflict, Invalid, ServiceError
 from common.strangers import NoPlace, may_wait_for_strangers
-from common.web.forms.pages import SecretForm, form_page, saved
+from common.web.forms.pages import SecretForm, form_page, refusals_shown, saved
 from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.requests import is_own_page
@@ -118,10 +118,8 @@ def test_change(request: HttpRequest, app: App) -> HttpResponse:
 
 
 def _play(request: HttpRequest, installation: Installation, acts: Sequence[str], title: str) -> None:
-    try:
+    with refusals_shown(request, NoPlace):
         test_store.remember(request, sandbox_changes.play(installation, acts, title))
-    except NoPlace as error:
-        messages.error(request, error.message)
 
 
 @require_safe
@@ -164,11 +162,8 @@ def _effects(request: HttpRequest, app: App) -> dict[str, Any]:
 def erase_now(request: HttpRequest, app: App) -> HttpResponse:
     """Send the data erasure of the last test install now instead of in 48 hours."""
     limits.count_changes(current_developer(request))
-    try:
+    with refusals_shown(request, Conflict):
         sandbox_changes.erase_now(app, Business.objects.sandbox_of(current_developer(request)))
-    except Conflict as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, "business.data_erasure is being sent.")
     return redirect("portal:test_install", app.slug)
 
@@ -179,22 +174,15 @@ def test_uninstall(request: HttpRequest, app: App) -> HttpResponse:
     """Lists what uninstalling removes, and asks for confirmation."""
     developer = current_developer(request)
     if request.method == "POST":
-        return _uninstall(request, app)
+        with refusals_shown(request, Conflict):
+            services.test_uninstall(app=app, developer=developer)
+            messages.success(request, f"{app.name} was uninstalled. Its access token no longer works.")
+        return redirect("portal:test_install", app.slug)
     installation = sandbox_installation(app=app, developer=developer)
     if installation is None:
         return redirect("portal:test_install", app.slug)
     context = {"app": app, "installation": installation, "erasure_delay": settings.DATA_ERASURE_DELAY}
     return render(request, "developers/portal/sandbox/uninstall.html", context)
-
-
-def _uninstall(request: HttpRequest, app: App) -> HttpResponse:
-    try:
-        services.test_uninstall(app=app, developer=current_developer(request))
-    except Conflict as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, f"{app.name} was uninstalled. Its access token no longer works.")
-    return redirect("portal:test_install", app.slug)
 
 
 @require_http_methods(GET_OR_POST)

@@ -11,13 +11,12 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common import strangers
-from common.errors import ServiceError
 from common.strangers import may_wait_for_strangers
 from common.web.errors import error_response
 from common.web.forms.edits import EditForm
 from common.web.forms.fields import RadioLines
 from common.web.forms.kept import typed
-from common.web.forms.pages import done, form_page, saved
+from common.web.forms.pages import done, form_page, refusals_shown, saved
 from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.middleware.hang_up import hang_up
@@ -80,11 +79,8 @@ def _carry_out(
     if action == "clear" and inbox:
         inboxes.clear(inbox=inbox)
     elif action == "open" and installation:
-        try:
+        with refusals_shown(request):
             inboxes.open_inbox(installation=installation)
-        except ServiceError as error:
-            messages.error(request, error.message)
-        else:
             messages.success(request, "The inbox receives every event that your app's scopes allow.")
 
 

@@ -13,10 +13,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from common.db.long_lists import COUNTED_EXACTLY, total_of
 from common.db.rows import get_or_not_found
-from common.errors import ServiceError
 from common.ids import parse_id
 from common.strangers import may_wait_for_strangers
 from common.times import duration
+from common.web.forms.pages import refusals_shown
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from developers.portal.access import app_page, current_developer
@@ -164,12 +164,10 @@ def _repeats(endpoints: Iterable[statuses.WebhookStatus]) -> list[tuple[Repeated
 def webhook_test(request: HttpRequest, app: App, webhook_id: str) -> HttpResponse:
     """Waits for the endpoint, at most ten seconds."""
     webhook = _own_webhook(app, webhook_id)
-    try:
+    with refusals_shown(request):
         result = send_test(webhook=webhook)
-    except ServiceError as error:
-        messages.error(request, error.message)
-        return statuses.redirect_to_webhook(app, webhook)
-    return statuses.redirect_to_webhook(app, webhook, tested=result.event_id)
+        return statuses.redirect_to_webhook(app, webhook, tested=result.event_id)
+    return statuses.redirect_to_webhook(app, webhook)
 
 
 @require_http_methods(GET_OR_POST)
@@ -199,11 +197,8 @@ def _own_webhook(app: App, webhook_id: str) -> Webhook:
 
 
 def _switch(request: HttpRequest, webhook: Webhook, *, on: bool) -> None:
-    try:
+    with refusals_shown(request):
         change_webhook(webhook=webhook, changes={"is_active": on})
-    except ServiceError as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, f"{webhook.url} {'receives new events again' if on else 'is paused'}.")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +13,7 @@ from django.shortcuts import redirect
 from accounts.models import User
 from common.db.rows import get_or_not_found
 from common.errors import Conflict
+from common.web.forms.pages import refusals_shown
 from developers.review.reviewers import MAY_REVIEW, MAY_SUSPEND
 from marketplace.models import App, Submission
 
@@ -39,11 +40,9 @@ def _page(view: Page, permission: str, find: Callable[[str], Row], home: str) ->
         if not current_user(request).has_perm(permission):
             raise PermissionDenied("Your account doesn't have permission to do this. Ask an administrator.")
         row = find(object_id)
-        try:
+        with refusals_shown(request, Conflict):
             return view(request, row)
-        except Conflict as error:
-            messages.error(request, error.message)
-            return redirect(home, row.pk)
+        return redirect(home, row.pk)
 
     guarded.shows_forms_again = True  # type: ignore[attr-defined]
     return cast(Page, admin.site.admin_view(guarded))

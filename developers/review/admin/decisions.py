@@ -14,11 +14,12 @@ from django.shortcuts import redirect, resolve_url
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.services.outbox import addressed
 from common import strangers
 from common.errors import Conflict
-from common.strangers import may_wait_for_strangers
+from common.strangers import NoPlace, may_wait_for_strangers
 from common.web.forms.kept import typed
-from common.web.forms.pages import done, form_page, may_save, saved, sent_again
+from common.web.forms.pages import done, form_page, may_save, refusals_shown, saved, sent_again
 from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
 from conformance.enums import Outcome
@@ -39,7 +40,7 @@ from marketplace.models import Submission
 from marketplace.queries import conversation_about, latest_submission
 from marketplace.services import reviews
 from marketplace.services.findings import record_findings
-from marketplace.services.review_messages import criteria_notes, decision_letter, may_write, send_message
+from marketplace.services.review_messages import criteria_notes, decision_draft, may_write, send_message
 from stores.addresses import store_url
 
 NEWEST_SHOWN = 4  # turns of the conversation; earlier ones are folded
@@ -170,11 +171,8 @@ def _next_page(request: HttpRequest, submission: Submission) -> HttpResponse:
 
 
 def _check(request: HttpRequest, submission: Submission) -> None:
-    try:
+    with refusals_shown(request, NoPlace):
         check_runs.run_checks(submission=submission, by=current_user(request))
-    except strangers.NoPlace as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, f"Checks finished: {checks.summary_of(submission).lower()}.")
 
 
@@ -270,10 +268,11 @@ def _confirm(
 
 
 def _mail(submission: Submission, status: SubmissionStatus, notes: str) -> EmailMultiAlternatives:
-    """The e-mail that the developer would receive."""
+    """The e-mail that the owner would receive."""
     decided = copy(submission)
     decided.status, decided.notes = status, notes
-    return decision_letter(decided).as_mail()
+    owner = decided.app.developer
+    return addressed(decision_draft(decided), owner.email, owner).as_mail()
 
 
 def _page(

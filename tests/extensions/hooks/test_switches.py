@@ -9,7 +9,7 @@ from common.errors import Invalid, NotFound
 from extensions.hooks import handlers
 from extensions.hooks.live import hooks_at
 from extensions.models import HookCall
-from extensions.services.extension_states import limit_discount, switch_extensions
+from extensions.services.extension_states import change_controls
 from stores.hookpoints import Discount, HookPoint, HookRequest, OrderVerdict, registered
 from stores.models import Product
 from stores.services.checkout import place_order
@@ -23,7 +23,7 @@ DISCOUNTS = "order.calculate_discounts"
 
 
 def switch(hooked: Hooked, *, is_on: bool) -> None:
-    switch_extensions(installation=hooked.installation, definitions=[hooked.definition.pk], is_on=is_on)
+    change_controls(installation=hooked.installation, switched={hooked.definition.pk: is_on})
 
 
 @pytest.mark.spec(SWITCHES, "A switched-off hook is not asked and counts as not installed")
@@ -67,7 +67,7 @@ def test_other_stores_go_on_asking(shop: Business, hooking: Hooking) -> None:
 
 def test_working_copy_on_the_own_sandbox(sandbox: Business, hooking: Hooking) -> None:
     hooked = hooking(DISCOUNTS, {"discount": 500}, business=sandbox)
-    limit_discount(installation=hooked.installation, percent=10)
+    change_controls(installation=hooked.installation, switched={}, most_discount=10)
     assert asking.discount(sandbox, subtotal=2000).amount == 200
     switch(hooked, is_on=False)
     assert hooks_at(sandbox, HookPoint.DISCOUNTS) == []
@@ -76,7 +76,7 @@ def test_working_copy_on_the_own_sandbox(sandbox: Business, hooking: Hooking) ->
 def test_part_of_another_app_is_refused(hooking: Hooking, dana: User) -> None:
     own, other = hooking("order.validate"), hooking("order.validate")
     with pytest.raises(NotFound):
-        switch_extensions(installation=own.installation, definitions=[other.definition.pk], is_on=False)
+        change_controls(installation=own.installation, switched={other.definition.pk: False})
 
 
 # --- The cap --------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def test_cap(shop: Business, hooking: Hooking) -> None:
     greedy = hooking(DISCOUNTS, {"discount": 900, "reason": "Half price"}, priority=1)
     modest = hooking(DISCOUNTS, {"discount": 100, "reason": "Loyal"}, priority=2)
     for app in (greedy, modest):
-        limit_discount(installation=app.installation, percent=15)
+        change_controls(installation=app.installation, switched={}, most_discount=15)
 
     assert asking.discount(shop, subtotal=1999) == Discount(299 + 100, "Half price; Loyal")
     assert greedy.call.outcome == "ANSWERED"
@@ -101,18 +101,18 @@ def test_cap(shop: Business, hooking: Hooking) -> None:
 
 def test_cap_of_nothing_leaves_out_the_reason(shop: Business, hooking: Hooking) -> None:
     app = hooking(DISCOUNTS, {"discount": 900, "reason": "Half price"})
-    limit_discount(installation=app.installation, percent=0)
+    change_controls(installation=app.installation, switched={}, most_discount=0)
     assert asking.discount(shop) == Discount(0, "")
 
 
 def test_cap_is_of_one_app_and_all_of_the_subtotal_until_it_is_set(shop: Business, hooking: Hooking) -> None:
     limited = hooking(DISCOUNTS)
     hooking(DISCOUNTS)
-    limit_discount(installation=limited.installation, percent=15)
+    change_controls(installation=limited.installation, switched={}, most_discount=15)
     assert [each.most_discount for each in hooks_at(shop, HookPoint.DISCOUNTS)] == [15, 100]
 
 
 @pytest.mark.parametrize("percent", [-1, 101])
 def test_cap_is_a_share(hooking: Hooking, percent: int) -> None:
     with pytest.raises(Invalid):
-        limit_discount(installation=hooking(DISCOUNTS).installation, percent=percent)
+        change_controls(installation=hooking(DISCOUNTS).installation, switched={}, most_discount=percent)
