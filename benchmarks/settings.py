@@ -3,7 +3,7 @@
 import os
 
 from config.settings import *  # noqa: F403
-from config.settings import CACHES, SILENCED_SYSTEM_CHECKS
+from config.settings import CACHES, DATABASES, SILENCED_SYSTEM_CHECKS
 
 # Not `DEBUG`, which would keep a log of every statement.
 ALLOW_LOCAL_DESTINATIONS = True
@@ -14,3 +14,6 @@ AUTH_RATE_LIMITS = False
 
 # Another dispatcher on the same Redis must neither take our places nor get our hints.
 CACHES["default"]["KEY_PREFIX"] = CELERY_TASK_DEFAULT_QUEUE = os.environ["BENCHMARK_NAME"]
+
+# By which a process finds its sessions in PostgreSQL, and what they cost.
+DATABASES["default"]["OPTIONS"].pop("application_name", None)  # so that `PGAPPNAME` counts
