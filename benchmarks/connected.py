@@ -24,7 +24,7 @@ from benchmarks import shelves, shops
 from benchmarks.app_api import OURS
 from benchmarks.dispatchers import dispatching
 from benchmarks.options import Options
-from benchmarks.results import Goal, Row, milliseconds, number, percentile
+from benchmarks.results import Goal, Row, milliseconds, number, paired, percentile
 from benchmarks.sink import order_row
 from benchmarks.web import Server, request, serving
 from marketplace.models import AppVersion
@@ -41,6 +41,13 @@ HOOK_ALLOWS: Final = 0.015  # seconds beside an app's own time, at the 95th perc
 BUDGET, GRACE = 500, 0.2  # milliseconds, and seconds until the response then
 TAUGHT: Final = 5.0  # rows a second that become events
 SETTLE: Final = 2.0
+TURNS: Final = """
+import sys, time
+while end := time.monotonic() + 0.025:
+    until = time.thread_time() + 0.025 * float(sys.argv[1])
+    while time.thread_time() < until: pass
+    time.sleep(max(0, end - time.monotonic()))
+"""
 UNLIMITED: Final = {"STORE_API_RATE": "100000000"}
 
 
@@ -161,36 +168,34 @@ def _within(runs: Sequence[float], most: float) -> str:
 
 
 def _beside(options: Options) -> Row:
-    """Stores that sell, while another one's software sends all its rows again, and while it doesn't."""
+    """Stores that sell, while another one's software sends all its rows again, while it doesn't, and beside a process that only computes."""
     rows = 1_000 if options.quick else 200_000 if options.full else 20_000
-    stores = 10 if options.quick else SELLING
-    seconds = 5.0 if options.quick else 20.0
-    connection = Connection()
-    rounds = options.repeats
-    needed = 3 * (rounds + 1) * round(seconds * ORDERS_A_SECOND)
-    orders = _orders(stores, needed)
-    alone: list[float] = []
-    beside: list[float] = []
-    computing: list[float] = []
-    sent = 0
+    stores, seconds = (10, 5.0) if options.quick else (SELLING, 20.0)
+    count, rounds = round(seconds * ORDERS_A_SECOND), options.repeats
+    orders = _orders(stores, 3 * (rounds + 1) * count)
+    alone, beside, control, shares, sent = list[float](), list[float](), list[float](), list[float](), 0
     with (
         serving(options.folder, "stores", OURS) as selling,
         serving(options.folder, "store-api", OURS, **UNLIMITED) as importing,
         ThreadPoolExecutor(1) as thread,
     ):
-        requests = connection.batches(rows)
+
+        def p95() -> float:
+            return percentile(selling.paced(list(islice(orders, count)), seconds, 201), 0.95)
+
+        requests = Connection().batches(rows)
         importing.times(requests)
         shelves.tidy()
         selling.paced(list(islice(orders, 50)), 5, 201)
         for _ in range(rounds):
-            count = round(seconds * ORDERS_A_SECOND)
-            alone.append(percentile(selling.paced(list(islice(orders, count)), seconds, 201), 0.95))
-            end = time.monotonic() + seconds
-            importer = thread.submit(_send_again, importing, requests, end)
-            beside.append(percentile(selling.paced(list(islice(orders, count)), seconds, 201), 0.95))
+            alone.append(p95())
+            spent = importing.spent()
+            importer = thread.submit(_send_again, importing, requests, time.monotonic() + seconds)
+            beside.append(p95())
             sent += importer.result()
-            with _busy_core():
-                computing.append(percentile(selling.paced(list(islice(orders, count)), seconds, 201), 0.95))
+            shares.append((importing.spent() - spent) / seconds)
+            with _computing(shares[-1]):
+                control.append(p95())
     return Row(
         f"p95 of orders in {stores} stores beside {rows:,} repeated rows",
         milliseconds(median(alone)),
@@ -199,14 +204,15 @@ def _beside(options: Options) -> Row:
         Goal(1.1, 1.05),
         note=f"{ORDERS_A_SECOND} orders a second; {sent * BATCH / (rounds * seconds):,.0f} rows a second beside them, "
         "which another process of the web server reads. "
-        f"Beside a process that only computes: {milliseconds(median(computing))}.",
+        f"They take {median(shares):.0%} of a core. To a process that computes as much ({milliseconds(median(control))}): "
+        f"{paired(beside, control):.2f}.",
     )
 
 
 @contextmanager
-def _busy_core() -> Iterator[None]:
-    """What any other process costs, such as another worker that answers somebody else."""
-    computing = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+def _computing(share: float) -> Iterator[None]:
+    """What any other process costs that needs such a share of a core, in turns of 25 ms."""
+    computing = subprocess.Popen([sys.executable, "-c", TURNS, str(min(share, 1.0))])
     try:
         yield
     finally:

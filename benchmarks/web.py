@@ -54,6 +54,10 @@ class Server:
         sql = None if sql_before is None or sql_after is None else (sql_after - sql_before) / len(requests)
         return Cost((after - before) / len(requests), sql, seconds / len(requests))
 
+    def spent(self) -> float:
+        """Seconds of processor until now: of the worker, and of its sessions in PostgreSQL where that is on this machine."""
+        return cpu_of(self._worker) + (cpu_of_sessions([self._process.name]) or 0.0)
+
     def times(self, requests: Sequence[bytes], expected: int = 200) -> list[float]:
         """Seconds until each was answered, one after another over one connection."""
         return list(self._answered(requests, expected))
