@@ -46,6 +46,7 @@ class Work(StrEnum):
     TEST_STORE = "opening a test store"
     SEARCH = "a search"
     EXPORT = "an export"
+    ROWS = "rows of a shop"
     FIGURES = "an app's figures"
 
 

@@ -17,6 +17,7 @@ from django.db.models import Q
 
 from activity.calls import Batch, RecordedCall, Use, counts_as_use, uses_of
 from activity.models import ApiCall, DeprecatedUse, LogGap, ScopeUse, StoreScopeUse
+from common.db.transactions import do_not_wait_for_the_disk
 from common.observability.masking import mask, mask_path
 from installations.models import Installation
 
@@ -58,10 +59,7 @@ def write(batch: Batch) -> None:
     in_stores = _uses_in_stores(known)
     uses = batch.uses + Counter(use for call in known for use in uses_of(call))
     with transaction.atomic():
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                # A log need not survive the crash of a server, and so its commit doesn't wait for the disk.
-                cursor.execute("SET LOCAL synchronous_commit TO off")
+        do_not_wait_for_the_disk()  # a log need not survive the crash of a server
         _insert(rows)
         LogGap.objects.bulk_create(
             LogGap(app_id=app_id, since=gap.since, until=gap.until, count=gap.count)

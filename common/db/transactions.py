@@ -50,6 +50,13 @@ class _OneMoment(transaction.Atomic):
     """A transaction that can be repeated."""
 
 
+def do_not_wait_for_the_disk() -> None:
+    """For the transaction that is open: what its commit writes may be lost if the database crashes at that moment."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL synchronous_commit TO off")
+
+
 def is_repeatable() -> bool:
     """Whether the transaction that is open here only reads, and is repeated when a statement fails."""
     return isinstance(connection.atomic_blocks[-1], _OneMoment)

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from common.db import partitions
 from common.db.inserts import insert
+from common.db.transactions import do_not_wait_for_the_disk
 from common.observability.metrics import HOOK_CALLS, HOOK_SECONDS
 from extensions.enums import SKIPPED
 from extensions.hooks import skipped
@@ -40,7 +41,7 @@ def record(request: HookRequest, calls: Sequence[Call]) -> None:
         skipped.record([row for row in rows if row.outcome in SKIPPED])
     if made:
         with transaction.atomic():
-            skipped.do_not_wait_for_the_disk()
+            do_not_wait_for_the_disk()
             insert(*made)
 
 

@@ -10,8 +10,9 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Final
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, transaction
 
+from common.db.transactions import do_not_wait_for_the_disk
 from common.processes.write_behind import WriteBehind
 from extensions.enums import CallOutcome
 from extensions.hooks import breaker
@@ -84,13 +85,6 @@ def _write_each(batch: Sequence[HookCall]) -> None:
             _write([item])
         except Exception:
             log.exception("A skipped hook call could not be recorded.")
-
-
-def do_not_wait_for_the_disk() -> None:
-    """For the transaction around: a database crash at its commit only loses lines of a log."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL synchronous_commit TO off")
 
 
 _skipped = SkippedCalls()

@@ -1,8 +1,10 @@
 """The rows of a store: one, many, and a comparison of all (contract, section 17)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from time import monotonic, sleep
 from typing import Any, ClassVar, Final, cast
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -13,7 +15,10 @@ from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
 from accounts.models import EXTERNAL_ID, ConnectedStore
+from common import places
+from common.db.transactions import is_open
 from common.errors import ERROR_CODE_HEADER, NotFound
+from common.places import Work
 from common.rest.errors import exception_handler
 from common.rest.fields import Identifier
 from extensions.shops.commands import with_owners
@@ -22,25 +27,38 @@ from storeapi.views.base import StoreView, checked_id
 from storeapi.wanted import wanted_among
 from stores.connected import bodies
 from stores.connected.mirror import locked, note_refused
-from stores.connected.rows import AT_ONCE, PushedRow, RowOutcome, take
+from stores.connected.repeats import SentRow, take_repeated
+from stores.connected.rows import AT_ONCE, PushedRow, Result, RowOutcome, take
 from stores.connected.snapshot import Snapshot, compare
+from stores.connected.wanted import WantedRows
 from stores.enums import Resource
 from stores.models import MirroredRow
 
+FEW: Final = 100  # rows that are taken in less than half a second
+# A shop that sends all it has again, of which nothing changes, leaves most of the machine to those whom people wait for.
+REPEATED_A_SECOND: Final = 2_500
+SENT: Final = ("resource", "id", "version", "data")
+RESOURCES: Final = frozenset(Resource.values)
 LONGEST_ECHO: Final = 100  # characters of what a refused row called itself
 
 
 def _payload(outcome: RowOutcome) -> dict[str, Any]:
     """Of one without an error."""
     assert outcome.result
-    found: dict[str, Any] = {
-        "resource": outcome.row.resource.value,
-        "id": outcome.row_id and str(outcome.row_id),
-        "externalId": outcome.row.external_id,
-        "result": outcome.result.value,
-        "events": outcome.events,
-    }
+    found = _found(outcome.row, outcome.row_id, outcome.result, outcome.events)
     return found | {"quote": outcome.quote.value} if outcome.quote else found
+
+
+def _found(
+    row: PushedRow | SentRow, row_id: UUID | None, result: Result, events: Sequence[str] = ()
+) -> dict[str, Any]:
+    return {
+        "resource": row.resource.value,
+        "id": row_id and str(row_id),
+        "externalId": row.external_id,
+        "result": result.value,
+        "events": events,
+    }
 
 
 class RowView(StoreView):
@@ -179,16 +197,52 @@ class RowBatch(StoreView):
         Each row for itself. The call counts as one for each 50 rows begun.
         """
         batch = self.read(pushes.RowsBody)
-        self.count_more((len(batch["rows"]) - 1) // AT_ONCE)
+        given, began = dict(enumerate(batch["rows"])), monotonic()
+        self.count_more((len(given) - 1) // AT_ONCE)
+        if len(given) > FEW:
+            places.require(Work.ROWS)
         store = self.store
-        read = [_batched(each, store.business.currency) for each in batch["rows"]]
-        good = [row for row, _ in read if row]
-        wanted = wanted_among({row.resource for row in good}, store.business)
-        owned = with_owners(store.business, good)
-        taken = iter(take(store=store, rows=owned, wanted=wanted, quiet=batch["quiet"]))
-        results = [_result(next(taken)) if row else refused for row, refused in read]
-        _refuse(store, [_named(each) for _, each in read if each])
-        return Response({"results": results})
+        sent = {number: row for number, each in given.items() if (row := _sent(each))}
+        wanted = wanted_among(_resources(given.values()), store.business)
+        ids = take_repeated(store=store, rows=sent, wanted=wanted)
+        results = {number: _found(sent[number], row_id, Result.UNCHANGED) for number, row_id in ids.items()}
+        rest = {number: each for number, each in given.items() if number not in ids}
+        results |= self._pushed(rest, wanted, quiet=batch["quiet"])
+        if not is_open():
+            sleep(max(0.0, len(ids) / REPEATED_A_SECOND - (monotonic() - began)))
+        return Response({"results": [results[number] for number in given]})
+
+    def _pushed(
+        self, given: Mapping[int, Any], wanted: WantedRows, *, quiet: bool
+    ) -> dict[int, dict[str, Any]]:
+        """The answer for each of these rows, by its number."""
+        read = {number: _batched(each, self.business.currency) for number, each in given.items()}
+        rows = with_owners(self.business, [row for row, _ in read.values() if row])
+        taken = iter(take(store=self.store, rows=rows, wanted=wanted, quiet=quiet))
+        results = {
+            number: _result(next(taken)) if row else refused for number, (row, refused) in read.items()
+        }
+        _refuse(self.store, [_named(each) for _, each in read.values() if each])
+        return results
+
+
+def _resources(given: Iterable[Any]) -> set[Resource]:
+    names = (each.get("resource") for each in given if isinstance(each, Mapping))
+    return {Resource(name) for name in names if isinstance(name, str) and name in RESOURCES}
+
+
+def _sent(given: Any) -> SentRow | None:
+    """A row that may be kept as it came: whole, without a quote, taken by its version. Others are read with all their problems."""
+    if not isinstance(given, Mapping) or given.keys() ^ SENT:
+        return None
+    resource, external_id, version, fields = (given[name] for name in SENT)
+    if not isinstance(resource, str) or resource not in RESOURCES or type(version) is not int:
+        return None
+    if not isinstance(external_id, str) or bodies.SHOP_ID.fullmatch(external_id) is None:
+        return None
+    if not isinstance(fields, Mapping) or bodies.QUOTED in fields:
+        return None
+    return SentRow(Resource(resource), external_id, version, fields)
 
 
 Read = tuple[PushedRow | None, dict[str, Any]]
@@ -212,6 +266,7 @@ def _batched(given: Any, currency: str) -> Read:
         values=values,
         is_forced=envelope["force"],
         quote=quote,
+        sent=bodies.without_quote(envelope["data"]) if values is not None else None,
     )
     return row, {}
 
@@ -262,9 +317,10 @@ def _named(refused: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-@transaction.atomic
 def _refuse(store: ConnectedStore, refused: list[dict[str, Any]]) -> None:
-    if refused:
+    if not refused:
+        return
+    with transaction.atomic():
         state = locked(store)
         note_refused(state, refused, timezone.now())
         state.save(update_fields=["refused"])

@@ -33,6 +33,7 @@ from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus, ProductStat
 
 SHOP_ID: Final = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~:-]{1,100}")
 MOST_VERSION: Final = 2**53 - 1
+QUOTED: Final = "quote"
 BESIDE: Final = ("version", "force")  # the fields of a row
 MOST_STOCK: Final = 2**31 - 1
 MOST_TEXT: Final = 10_000  # characters of a description, a note, an address, a comment
@@ -360,7 +361,13 @@ def read_row(resource: Resource, external_id: str, body: Mapping[str, Any], curr
         values=values,
         attributes=values.get("attributes"),
         is_forced=versioned.validated_data["force"],
+        sent=without_quote(fields),
     )
+
+
+def without_quote(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields of a row but for the one that is no content of it."""
+    return {name: value for name, value in fields.items() if name != QUOTED} if QUOTED in fields else fields
 
 
 def values_of(resource: Resource, data: Any, currency: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ take each other's slugs can't block each other.
 """
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any, Final, TypeVar
@@ -28,7 +28,8 @@ MENTIONS_KEPT: Final = timedelta(days=90)
 BATCH: Final = 5_000
 KEY: Final = 16  # bytes
 CHANGING: Final = (
-    "row_id", "version", "digest", "digest_key", "attributes_digest", "is_deleted", "placed_at", "received_at",
+    "row_id", "version", "digest", "digest_key", "sent_digest", "attributes_digest", "is_deleted", "placed_at",
+    "received_at",
 )  # fmt: skip
 
 Key = tuple[str, str]  # resource, the shop's id
@@ -52,7 +53,7 @@ def note_refused(state: MirrorState, refused: Sequence[dict[str, Any]], now: dat
     state.refused = [*newest, *state.refused][:KEPT_REFUSALS]
 
 
-def digest_of(values: dict[str, Any], key: bytes) -> bytes:
+def digest_of(values: Mapping[str, Any], key: bytes) -> bytes:
     """Of what the shop sent, with all defaults. Without the key, which goes with the row, no one can guess its content."""
     return blake2b(orjson.dumps(values, option=orjson.OPT_SORT_KEYS), key=key, digest_size=32).digest()
 
@@ -79,6 +80,9 @@ class KnownRows:
             )
         return self._rows[key]
 
+    def seen(self, resource: Resource, external_id: str) -> MirroredRow | None:
+        return self._rows.get((resource, external_id))
+
     def mention(self, resource: Resource, external_id: str) -> UUID:
         """Our id of a row that another one names."""
         row = self.of(resource, external_id)
@@ -98,14 +102,17 @@ class KnownRows:
         row.received_at = self._now
         self._received[row.resource, row.external_id] = row
 
-    def keep(self, row: MirroredRow, version: int, values: dict[str, Any]) -> None:
-        """A version that is taken, with the content that it has."""
+    def keep(
+        self, row: MirroredRow, version: int, values: dict[str, Any], sent: Mapping[str, Any] | None
+    ) -> None:
+        """A version that is taken, with the content that it has, and as it came."""
         key, attributes = secrets.token_bytes(KEY), values.get("attributes")
         self.change(
             row,
             version=version,
             digest=digest_of(values, key),
             digest_key=key,
+            sent_digest=None if sent is None else digest_of(sent, key),
             attributes_digest=digest_of(attributes, key) if attributes else None,
             is_deleted=False,
             placed_at=None,

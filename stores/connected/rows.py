@@ -34,6 +34,7 @@ from stores.services.totals import has_currency, move_totals
 log = logging.getLogger(__name__)
 
 AT_ONCE: Final = 50  # rows of one transaction: others of the store wait for it
+NO_DIGESTS: Final = {"digest": None, "digest_key": None, "sent_digest": None, "attributes_digest": None}
 WRITERS: Final = {
     Resource.PRODUCTS: write_products,
     Resource.PAGES: write_pages,
@@ -65,7 +66,7 @@ class PushedRow:
 
     `attributes` are those of an order, by apps: as the shop has them by slugs in `values`, and here by their ids once `owned` knows them. A
     forced one is taken whatever its version. `not_since`: nothing happens if the row came again later than that. `quote` came with an
-    order, and is no content of it.
+    order, and is no content of it. `sent` are the fields as they came, without it.
     """
 
     resource: Resource
@@ -76,6 +77,7 @@ class PushedRow:
     not_since: datetime | None = None
     quote: str = ""
     attributes: Mapping[str, Any] | None = None
+    sent: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,9 +330,9 @@ def _outcome(
     if result == Result.UNWANTED:
         return RowOutcome(row=row, result=result, quote=quote)
     if change and row.values is not None:
-        known.keep(kept, row.version, row.values)
+        known.keep(kept, row.version, row.values, row.sent)
     elif result == Result.DELETED:
-        known.change(kept, version=row.version, digest=None, digest_key=None, is_deleted=True)
+        known.change(kept, version=row.version, is_deleted=True, **NO_DIGESTS)
     elif result == Result.UNCHANGED and row.not_since is None:
         _note_version(row, known, kept)
     if result != Result.STALE and row.not_since is None:
@@ -349,6 +351,8 @@ def _note_version(row: PushedRow, known: KnownRows, kept: MirroredRow) -> None:
     """Of a row that stays: its version may be higher, or forced. One that is gone leaves the highest behind."""
     if row.values is not None:
         known.change(kept, version=row.version)
+        if row.sent is not None and kept.digest_key is not None:
+            known.change(kept, sent_digest=digest_of(row.sent, bytes(kept.digest_key)))
     elif kept.version is None or row.version > kept.version:
         known.change(kept, version=row.version, is_deleted=True)
 

@@ -20,8 +20,9 @@ class MirroredRow(models.Model):
 
     `row_id` is the id here, made at the first mention. Without a `version` no row came: it was mentioned, or it was an order that
     no app wanted, of the time `placed_at`. A deleted one keeps its version, and gets another `row_id` when it comes back. `digest` is
-    that of what the shop sent, under `digest_key`, and `attributes_digest` that of an order's attributes in it, null for none; all go when the row is deleted. A row that is received
-    after `erased_at` is taken without the fields that name the person.
+    that of what the shop sent, with all defaults, under `digest_key`, `sent_digest` that of its fields as they came, null where the row came
+    another way, and `attributes_digest` that of an order's attributes, null for none. All go when the row is deleted. A row that is
+    received after `erased_at` is taken without the fields that name the person.
     """
 
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -31,6 +32,7 @@ class MirroredRow(models.Model):
     version = models.BigIntegerField(null=True)
     digest = models.BinaryField(max_length=32, null=True)
     digest_key = models.BinaryField(max_length=16, null=True)
+    sent_digest = models.BinaryField(max_length=32, null=True)
     attributes_digest = models.BinaryField(max_length=32, null=True)
     is_deleted = models.BooleanField(default=False)
     placed_at = models.DateTimeField(null=True)

@@ -16,7 +16,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Business, User
-from accounts.services import registration
+from accounts.services import registration, shops
 from accounts.sign_in import tokens
 from common import lengths
 from common.ids import new_id
@@ -24,6 +24,7 @@ from common.places import Work
 from installations.models import Installation
 from marketplace.models import App
 from stores.addresses import store_url
+from stores.connected.stores import open_store
 from stores.models import Product, SitePage
 from stores.samples.bakery import CUSTOMERS
 from stores.samples.store import fill_store
@@ -52,6 +53,7 @@ class Site:
     apps: list[App]
     installations: list[Installation]
     rita: User
+    shop_key: str
     picture: bytes
 
     def merchant(self, number: int, path: str, method: str = "GET", **parts: Any) -> Ask:
@@ -70,6 +72,21 @@ class Site:
         token = tokens.issue(self.developers[number % PEOPLE]).access
         at = f"/developer/apps/{self.apps[number % PEOPLE].pk}{path}"
         return Ask(at, method, headers={"Authorization": f"Bearer {token}"}, **parts)
+
+    def rows(self, number: int) -> Ask:
+        """Products of a shop, which are new each time."""
+        begin, row = new_id(), {"price": 1, "description": "Crisp rolls of rye. " * 50}
+        rows = [
+            {
+                "resource": "products",
+                "id": f"{begin}-{each}",
+                "version": 1,
+                "data": row | {"name": f"Roll {each}"},
+            }
+            for each in range(500)
+        ]
+        headers = {"Authorization": f"Bearer {self.shop_key}"}
+        return Ask("/store-api/stores/main/rows", body={"rows": rows}, headers=headers)
 
     def upload(self, field: str) -> dict[str, Any]:
         return {field: ("photo.png", self.picture, "image/png")}
@@ -160,6 +177,7 @@ WORK: dict[Work, dict[str, Callable[[Site, int], Ask]]] = {
         "orders as CSV": lambda site, n: site.merchant(n, "orders/export.csv"),
         "export of a customer": lambda site, n: site.merchant(n, f"customers/{site.order(n)}/export.json"),
     },
+    Work.ROWS: {"rows of a shop": lambda site, n: site.rows(n)},
     Work.FIGURES: {
         "analytics": lambda site, n: site.portal(n, "analytics/?range=90d"),
         "analytics as CSV": lambda site, n: site.portal(n, "analytics/days.csv"),
@@ -188,9 +206,17 @@ def site() -> Iterator[Site]:
         apps,
         [factories.installation(*each) for each in zip(apps, sandboxes, strict=True)],
         rita,
+        _connected(),
         picture(size=(5000, 5000)),
     )
     session_of.cache_clear()
+
+
+def _connected() -> str:
+    """The key of a shop system with a store."""
+    made = shops.connect(name="Shop")
+    open_store(system=made.system, external_id="main", values={"name": "Connected", "currency": "USD"})
+    return made.key
 
 
 def _stock(shop: Business) -> None:
