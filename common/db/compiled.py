@@ -52,9 +52,10 @@ class AmongIds(Func):
     template = "%(expressions)s::uuid[])"
     arg_joiner = " = ANY("
     output_field = BooleanField()
+    kind: Any = _IdsField  # of the field that writes the value
 
     def __init__(self, column: str, name: str) -> None:
-        super().__init__(column, Param(name, _IdsField()))
+        super().__init__(column, Param(name, self.kind()))
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
         template, joiner = "%(expressions)s))", " IN (SELECT value FROM json_each("
@@ -70,6 +71,20 @@ class EachOfIds(AmongIds):
 
     template = "%(expressions)s::uuid[])))"
     arg_joiner = " IN (SELECT unnest((SELECT "
+
+
+class _TextsField(_IdsField):
+    """Many texts as one value."""
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        return list(value) if connection.vendor == "postgresql" else orjson.dumps(list(value)).decode()
+
+
+class AmongTexts(AmongIds):
+    """`AmongIds` for texts, such as URLs."""
+
+    template = "%(expressions)s::text[])"
+    kind = _TextsField
 
 
 # By column: what Django applies to its values, in order.
