@@ -22,6 +22,7 @@ from benchmarks.results import Row
 from common.db import partitions
 from common.ids import id_at
 from extensions.models import HookCall
+from marketplace.models import AppTotals
 from stores.hookpoints import HookPoint
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
@@ -163,6 +164,7 @@ def _seed(developer: Any, rows: int, since: datetime, until: datetime) -> Seeded
         },
     )
     # Every hundredth has been uninstalled.
+    AppTotals.objects.create(app=made, installs=rows + 1 - rows // 100)
     seeding.copy(
         Erasure(installation=installed, due_at=until),
         {"id": seeding.id("9"), "installation_id": seeding.id("c")},

@@ -162,14 +162,26 @@ def listed_lookalikes(app: App) -> Lookalikes:
     """Among the apps of other developers. Names the developer as submitted."""
     waiting = app.submissions.filter(status=SubmissionStatus.PENDING_REVIEW).first()
     developer = waiting.shown_developer if waiting else app.shown_developer
-    listed = App.objects.listed().exclude(pk__in=App.objects.owned_by(app.developer_id))
-    versions = AppVersion.objects.filter(pk__in=listed.values("approved_version"))
-    others = list(versions.select_related("app__developer").order_by("name", "pk"))
+    others = _LISTED_OF_OTHERS.rows(developer=app.developer_id)
     names = {version.shown_developer for version in others}
     return Lookalikes(
         [version for version in others if looks_like(version.name, app.name)],
         sorted(name for name in names if looks_like(name, developer)),
     )
+
+
+def _listed_of_others() -> QuerySet[AppVersion]:
+    """With their names, and those of their developers."""
+    own: Any = Param("developer", UUIDField())
+    listed = App.objects.listed().exclude(pk__in=App.objects.owned_by(own))
+    versions = AppVersion.objects.filter(pk__in=listed.values("approved_version"))
+    named = versions.select_related("app__developer").only(
+        "name", "developer_name", "app__slug", "app__developer__name"
+    )
+    return named.order_by("name", "pk")
+
+
+_LISTED_OF_OTHERS: Final = Compiled(_listed_of_others, prepared_as="marketplace_listed_of_others")
 
 
 def with_last_submission(apps: AppQuerySet) -> AppQuerySet:

@@ -52,9 +52,10 @@ class AmongIds(Func):
     template = "%(expressions)s::uuid[])"
     arg_joiner = " = ANY("
     output_field = BooleanField()
+    kind: Any = _IdsField  # of the field that writes the value
 
     def __init__(self, column: str, name: str) -> None:
-        super().__init__(column, Param(name, _IdsField()))
+        super().__init__(column, Param(name, self.kind()))
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
         template, joiner = "%(expressions)s))", " IN (SELECT value FROM json_each("
@@ -70,6 +71,20 @@ class EachOfIds(AmongIds):
 
     template = "%(expressions)s::uuid[])))"
     arg_joiner = " IN (SELECT unnest((SELECT "
+
+
+class _TextsField(_IdsField):
+    """Many texts as one value."""
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        return list(value) if connection.vendor == "postgresql" else orjson.dumps(list(value)).decode()
+
+
+class AmongTexts(AmongIds):
+    """`AmongIds` for texts, such as URLs."""
+
+    template = "%(expressions)s::text[])"
+    kind = _TextsField
 
 
 # By column: what Django applies to its values, in order.
@@ -127,15 +142,18 @@ class _Related:
     part: _Part
     populator: Any  # Django's, of which only the attributes are used
     related: "Sequence[_Related]"
+    kind: Any  # equal where a row gives the same instance
 
     def populate(self, row: Sequence[Any], owner: Model, made: dict[Any, Model], connection: Any) -> None:
         """Set it on its owner. Rows that are related to the same one share its instance."""
         populator = self.populator
         key = row[self.part.start + populator.pk_idx]
-        instance = made.get((self, key))
+        instance = made.get((self.kind, key))
         if instance is None and key is not None:
             values = self.part.values(row, connection)
-            instance = made[self, key] = populator.model_cls.from_db("default", populator.init_list, values)
+            instance = made[self.kind, key] = populator.model_cls.from_db(
+                "default", populator.init_list, values
+            )
             for each in self.related:
                 each.populate(row, instance, made, connection)
         populator.local_setter(owner, instance)
@@ -207,7 +225,10 @@ def _part(start: int, end: int, converters: _Converters) -> _Part:
 
 def _related(populator: Any, converters: _Converters) -> _Related:
     part = _part(populator.cols_start, populator.cols_end, converters)
-    return _Related(part, populator, [_related(each, converters) for each in populator.related_populators])
+    related = [_related(each, converters) for each in populator.related_populators]
+    # Two relations may lead to the same row, as to the version that a store runs and the approved one.
+    kind = object() if related else (populator.model_cls, *populator.init_list)
+    return _Related(part, populator, related, kind)
 
 
 class Compiled(Generic[Row]):

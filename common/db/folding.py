@@ -47,8 +47,13 @@ class FindsAll(Func):
         column, values = compiler.compile(text)
         patterns = [f"%{connection.ops.prep_for_like_query(each.value)}%" for each in words]
         if connection.vendor == "postgresql":
-            form, folded = ASCII.format(column, POSTGRESQL.format(column)), POSTGRESQL.format("%s")
-            return f"{form} LIKE ALL (ARRAY[{', '.join([folded] * len(words))}])", [*values * 4, *patterns]
+            folded = ", ".join([POSTGRESQL.format("%s")] * len(words))
+            form = ASCII.format("text", POSTGRESQL.format("text"))
+            # The offset keeps the text from being put together four times.
+            once = (
+                f"(SELECT {form} LIKE ALL (ARRAY[{folded}]) FROM (SELECT {column} AS text OFFSET 0) AS once)"  # noqa: S608  expressions of ours
+            )
+            return once, [*patterns, *values]
         one = rf"{SQLITE.format(column)} LIKE {SQLITE.format('%s')} ESCAPE '\'"
         return " AND ".join([one] * len(words)), [part for each in patterns for part in (*values, each)]
 

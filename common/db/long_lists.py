@@ -7,10 +7,13 @@ from hashlib import sha256
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
+import orjson
 from django.core.cache import cache
 from django.db import connection
 from django.db.models import DateTimeField, IntegerField, QuerySet, Subquery
 from django.db.models.expressions import RawSQL
+
+from common.db.compiled import Compiled
 
 Row = TypeVar("Row")
 Found = TypeVar("Found")
@@ -37,19 +40,44 @@ def total_of(rows: QuerySet[Any], *, is_long: bool = False) -> int:
 
 def found_in(rows: QuerySet[Any], found: QuerySet[Any, Row]) -> list[Row]:
     """What a query finds in these rows. Above 10,000 rows it may be up to a minute old."""
-    return list(found) if total_of(rows) <= COUNTED_EXACTLY else found_lately(found)
+    is_short = total_of(rows) <= COUNTED_EXACTLY
+    return list(found) if is_short else _lately(_key(found), lambda: list(found))
 
 
-def found_lately(found: QuerySet[Any, Row]) -> list[Row]:
+def number_of(rows: Compiled[Any], **values: Any) -> int:
+    """`total_of` with `is_long`, of a compiled query without an order."""
+    sql, params = rows.sql(**values)
+
+    def counted(limit: str = "") -> int:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT COUNT(*) FROM ({sql}{limit}) AS part", params)  # noqa: S608  what Django writes
+            return int(cursor.fetchone()[0])
+
+    key = _key_of(sql, params)
+    remembered = _asked(lambda: cache.get(key))
+    number = counted(f" LIMIT {COUNTED_EXACTLY + 1:d}") if remembered is None else int(remembered)
+    return number if remembered is not None or number <= COUNTED_EXACTLY else _lately(key, counted)
+
+
+def found_lately(
+    found: Compiled[Row], *, limit: int | None = None, offset: int = 0, **values: Any
+) -> list[Row]:
     """What a query of a list above 10,000 rows finds, or found in the last minute."""
-    remembered: list[Row] | None = _asked(
-        lambda: cache.get_or_set(_key(found), lambda: list(found), REMEMBERED)
-    )
-    return list(found) if remembered is None else remembered
+    key = _key_of(*found.sql(**values), limit, offset)
+    return _lately(key, lambda: found.rows(limit=limit, offset=offset, **values))
+
+
+def _lately(key: str, read: Callable[[], Found]) -> Found:
+    remembered: Found | None = _asked(lambda: cache.get_or_set(key, read, REMEMBERED))
+    return read() if remembered is None else remembered
 
 
 def _key(query: QuerySet[Any, Any]) -> str:
-    return "total:" + sha256(repr(query.query.sql_with_params()).encode()).hexdigest()
+    return _key_of(*query.query.sql_with_params())
+
+
+def _key_of(*parts: Any) -> str:
+    return "total:" + sha256(repr(parts).encode()).hexdigest()
 
 
 def _asked(cached: Callable[[], Found]) -> Found | None:
@@ -65,6 +93,13 @@ def _asked(cached: Callable[[], Found]) -> Found | None:
 
 BEGIN: Final = RawSQL("ranges.begins", (), DateTimeField())
 END: Final = RawSQL("ranges.ends", (), DateTimeField())
+# All as one value, whose writing takes a tenth of the time of one for each.
+_RANGES: Final = {
+    "postgresql": """(SELECT number, (value ->> 0)::timestamptz AS begins, (value ->> 1)::timestamptz AS ends
+        FROM jsonb_array_elements(%s) WITH ORDINALITY AS ranges (value, number)) AS ranges""",
+    "sqlite": """(SELECT key AS number, datetime(json_extract(value, '$[0]')) AS begins,
+        datetime(json_extract(value, '$[1]')) AS ends FROM json_each(%s)) AS ranges""",
+}
 
 
 Part = tuple[str, Sequence[Any]]
@@ -113,24 +148,12 @@ def counts_of_each(
     ranges: Sequence[tuple[datetime, datetime]], parts: Sequence[Part]
 ) -> list[tuple[int, ...]]:
     """Of each range, how many rows each part has. A part filters a time by `BEGIN` and `END`, so that an index has nothing else to read."""
-    moment = DateTimeField()
-    given: list[Any] = [
-        value
-        for number, (begin, end) in enumerate(ranges)
-        for value in (
-            number,
-            moment.get_db_prep_value(begin, connection),
-            moment.get_db_prep_value(end, connection),
-        )
-    ]
-    given += [value for _, params in parts for value in params]
     counts = ", ".join(f"(SELECT COUNT(*) FROM ({sql}) AS part)" for sql, _ in parts)  # noqa: S608  as above
-    values = ", ".join(["(%s, %s, %s)"] * len(ranges))
+    given = [value for _, params in parts for value in params]
     with connection.cursor() as cursor:
         cursor.execute(
-            f"WITH ranges (number, begins, ends) AS (VALUES {values})"  # noqa: S608
-            f" SELECT {counts} FROM ranges ORDER BY number",
-            given,
+            f"SELECT {counts} FROM {_RANGES[connection.vendor]} ORDER BY number",  # noqa: S608
+            [*given, orjson.dumps(ranges).decode()],
         )
         return list(cursor.fetchall())
 

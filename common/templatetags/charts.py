@@ -14,9 +14,6 @@ from common.web.charts import ABOVE, Bar, Chart, Key, PlacedPoint, Tick, line
 
 register = template.Library()
 
-PLACE = 'x="{}" y="{}" width="{}" height="{}"'
-
-
 NOTES: Final = '<ul class="chart-key">{}</ul>'
 SPARKLINE: Final = '<svg class="sparkline" viewBox="0 0 60 24" width="60" height="24" aria-hidden="true"><path d="{}"></path></svg>'
 TODAY: Final = '<rect class="today" x="{}" width="{}" height="100%"></rect>'
@@ -127,7 +124,7 @@ def _drawn(chart: Chart, placed: PlacedPoint) -> tuple[str, str]:
     if notes:
         inside += f'<line class="noted" x1="{placed.middle}" x2="{placed.middle}" y2="100%"></line>'
     for each in placed.bars:
-        place = PLACE.format(each.x, each.y, each.width, each.height)
+        place = _place(each)
         inside += f'<rect class="bar {each.css}" {place}></rect>'
         if each.pattern:
             inside += f'<rect class="over" {place} fill="url(#{each.pattern}-{chart.ident})"></rect>'
@@ -146,8 +143,11 @@ def _drawn(chart: Chart, placed: PlacedPoint) -> tuple[str, str]:
 @register.simple_tag
 def bars(drawn: Iterable[Bar]) -> SafeString:
     """Those of a strip (`common.web.charts.strip`)."""
-    rows = ((each.css, each.x, each.y, each.width, each.height) for each in drawn)
-    return format_html_join("", f'<rect class="{{}}" {PLACE}></rect>', rows)
+    return SafeString("".join([f'<rect class="{each.css}" {_place(each)}></rect>' for each in drawn]))
+
+
+def _place(bar: Bar) -> str:
+    return f'x="{bar.x}" y="{bar.y}" width="{bar.width}" height="{bar.height}"'
 
 
 @register.simple_tag

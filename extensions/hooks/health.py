@@ -144,10 +144,10 @@ def _percentile(values: list[int], share: float) -> int | None:
 
 def hooks_of(app: App) -> list[Definition]:
     """The hooks of an app's manifest, in the order of a checkout."""
-    return in_order(_OF_APP.rows(app=app.pk))
+    return in_order(HOOKS_OF_APP.rows(app=app.pk))
 
 
-_OF_APP: Final = Compiled(
+HOOKS_OF_APP: Final = Compiled(
     lambda: Definition.objects.filter(
         app=Param("app", UUIDField()), type=ExtensionType.HOOK, is_active=True
     ).order_by(),

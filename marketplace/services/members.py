@@ -6,6 +6,7 @@ from typing import Final
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import DateTimeField, UUIDField
 from django.utils import timezone
 
 from accounts.enums import Role, SecurityEventKind
@@ -15,6 +16,7 @@ from accounts.services.confirmation import require_confirmed
 from accounts.services.invitations import is_among
 from accounts.services.outbox import ACCOUNT, post
 from accounts.services.roster import REMOVALS, RoleWords, Roster, RosterChange
+from common.db.compiled import Compiled, Param
 from common.errors import Conflict, NotFound
 from common.mails.letters import MailDraft
 from marketplace.access import require_role, role_of
@@ -118,8 +120,21 @@ def is_offered_to(person: User, app: App) -> bool:
 def offered_to(person: User, now: datetime | None = None) -> list[App]:
     """The apps that the person can become the owner of now, with their owners, newest offer first."""
     since = (now or timezone.now()) - LASTS
-    offers = Membership.objects.filter(user=person, role=AppRole.DEVELOPER, owner_offered_at__gt=since)
-    return [each.app for each in offers.select_related("app__developer").order_by("-owner_offered_at")]
+    return [each.app for each in _OFFERED.rows(person=person.pk, since=since)]
+
+
+_OFFERED: Final = Compiled(
+    lambda: (
+        Membership.objects.filter(
+            user=Param("person", UUIDField()),
+            role=AppRole.DEVELOPER,
+            owner_offered_at__gt=Param("since", DateTimeField()),
+        )
+        .select_related("app__developer")
+        .order_by("-owner_offered_at")
+    ),
+    prepared_as="marketplace_offered",
+)
 
 
 @transaction.atomic

@@ -34,7 +34,7 @@ from extensions.queries import shown_attributes
 from merchants.access import MerchantRequest, merchant_page, orders_page, own_row
 from merchants.lists import ROWS, store_query
 from merchants.store.queries import SPENT, customers_of
-from merchants.templatetags.merchant_store import customer_rows, order_rows
+from merchants.templatetags.merchant_store import customer_rows, each_dated, order_rows
 from stores.customers import Person, open_order, orders_of, reviews_of
 from stores.models import CustomerErasure, Order, Review
 from stores.records import OrderRecord, ReviewRecord
@@ -153,7 +153,7 @@ def customer(request: MerchantRequest, customer_id: str) -> HttpResponse:
         | {
             "found": found,
             "name": orders[0].customer_name if orders else stored["reviews"][0].author_name,
-            "rows": order_rows(orders, (), may_select=False),
+            "rows": each_dated(order_rows(orders, (), may_select=False)),
             "newest": orders[0] if orders else None,
             "notes": [order for order in orders if order.note],
         }

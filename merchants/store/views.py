@@ -40,7 +40,7 @@ from merchants.store.forms import BusinessForm, StoreForm
 from merchants.store.overview import RANGES, sales_of
 from merchants.store.queries import waiting_in
 from merchants.templatetags.installed_apps import app_rows
-from merchants.templatetags.merchant_store import order_row
+from merchants.templatetags.merchant_store import newest_row
 from stores import queries
 from stores.addresses import store_url
 from stores.services import settings as store_settings
@@ -115,7 +115,7 @@ def home(request: access.MerchantRequest) -> HttpResponse:
     days = int(chosen) if chosen in map(str, RANGES) else RANGES[0]
     sales = sales_of(business, days=days)
     waiting, to_confirm = waiting_in(business), business.to_confirm  # type: ignore[attr-defined]  # annotated
-    orders = list(map(order_row, overview.newest_orders(business)))
+    orders = list(map(newest_row, overview.newest_orders(business)))
     context = {
         "sales": sales,
         "chart": sales.chart(business),

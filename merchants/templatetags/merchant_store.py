@@ -1,7 +1,8 @@
 """`{% load merchant_store %}`: descriptions on the merchant's pages about the store; and the rows of the list of orders."""
 
 from collections.abc import Collection, Iterable
-from datetime import datetime
+from datetime import date, datetime
+from html import escape
 from typing import Any, Final
 
 from django import template
@@ -14,11 +15,12 @@ from accounts.validators import timezone_label
 from common.money import currency_label
 from common.templatetags.links import address
 from common.templatetags.ui import avatar, pill, thousands, time_element
+from common.web.charts import MONTHS
 from merchants.lists import NAMED_BY, store_query
 from merchants.orders.descriptions import paid_look, payment_detail, payment_method
 from merchants.store.overview import SetupStep
 from merchants.store.queries import Customer
-from stores.enums import OrderStatus, ProductStatus, is_low
+from stores.enums import DeliveryMethod, OrderStatus, ProductStatus, is_low
 from stores.models import Order, Product
 from stores.queries import lines_of
 from stores.standing import is_paid
@@ -40,8 +42,9 @@ ORDER_LOOKS = {
 @register.simple_tag
 def order_pill(order: Order, *, is_quiet: bool = False) -> SafeString:
     """Quiet where the page says elsewhere how many wait."""
-    kind, icon_name = ORDER_LOOKS[OrderStatus(order.status)]
-    return pill("neutral" if is_quiet else kind, order.get_status_display(), icon_name)
+    status = OrderStatus(order.status)
+    kind, icon_name = ORDER_LOOKS[status]
+    return pill("neutral" if is_quiet else kind, status.label, icon_name)
 
 
 @register.simple_tag
@@ -53,17 +56,19 @@ def paid_pill(order: Order) -> SafeString:
 @register.filter
 def shop_time(moment: datetime) -> SafeString:
     """`Today, 15:31` or `20 Nov, 15:31`, in the store's time zone, which the page names once; with the year if it is another."""
-    return time_element(moment, f"{shop_day(moment)}, {timezone.localtime(moment):%H:%M}")
+    return time_element(moment, f"{shop_day(moment)}, {_hour(timezone.localtime(moment))}")
 
 
 @register.filter
 def shop_day(moment: datetime) -> str:
     """`Today`, `Yesterday` or `20 Nov`, with the year if it is another."""
-    local, now = timezone.localtime(moment), timezone.localtime()
-    if (days := (now.date() - local.date()).days) in (0, 1):
+    return _day_name(timezone.localtime(moment).date(), timezone.localdate())
+
+
+def _day_name(day: date, today: date) -> str:
+    if (days := (today - day).days) in (0, 1):
         return ("Today", "Yesterday")[days]
-    year = "" if local.year == now.year else f" {local.year}"
-    return f"{local.day} {local:%b}{year}"
+    return f"{day.day} {MONTHS[day.month - 1]}" + ("" if day.year == today.year else f" {day.year}")
 
 
 DAY: Final = '<tr class="day"><th scope="colgroup" colspan="{}">{}</th></tr>'
@@ -71,17 +76,19 @@ DAY: Final = '<tr class="day"><th scope="colgroup" colspan="{}">{}</th></tr>'
 
 def by_days(rows: Iterable[dict[str, Any]], columns: int) -> list[dict[str, Any]]:
     """Rows of a table, newest first, each with the time `at`, as the hour and minute. `day` is the head of those of one day."""
-    shown, last = [], ""
+    shown, last, zone = [], None, timezone.get_current_timezone()
+    today = timezone.localdate()
     for row in rows:
-        name = shop_day(row["at"])
-        head = format_html(DAY, columns, name) if name != last else ""
-        shown.append(row | {"day": head, "placed": _hour(row["at"])})
-        last = name
+        local = row["at"].astimezone(zone)
+        day = local.date()
+        head = SafeString(DAY.format(columns, _day_name(day, today))) if day != last else ""
+        shown.append(row | {"day": head, "placed": time_element(row["at"], _hour(local))})
+        last = day
     return shown
 
 
-def _hour(moment: datetime) -> SafeString:
-    return time_element(moment, f"{timezone.localtime(moment):%H:%M}")
+def _hour(local: datetime) -> str:
+    return f"{local.hour:02}:{local.minute:02}"
 
 
 @register.simple_tag(takes_context=True)
@@ -162,7 +169,7 @@ BOX: Final = (
 def order_rows(
     orders: Collection[Order], selected: Collection[str], *, may_select: bool
 ) -> list[dict[str, Any]]:
-    """One for each order, which has its payment. `selected` has the ids of those whose box is checked."""
+    """One for each order, which has its payment. `selected` has the ids of those whose box is checked. For `by_days`, or `each_dated`."""
     lines = lines_of([each.pk for each in orders])
     return [
         _row(
@@ -174,20 +181,29 @@ def order_rows(
     ]
 
 
-def order_row(order: Order) -> dict[str, Any]:
+def each_dated(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same rows, each with its day."""
+    return [row | {"day": "", "placed": shop_time(row["at"])} for row in rows]
+
+
+def newest_row(order: Order) -> dict[str, Any]:
+    """On the home page, which says elsewhere how many wait."""
+    return _shown(order) | {
+        "step": order_pill(order, is_quiet=True),
+        "placed": shop_time(order.created_at),
+    }
+
+
+def _shown(order: Order) -> dict[str, Any]:
     """What every list shows. The order has its payment."""
     return {
         "id": order.pk,
         "number": order.number,
         "url": address("merchants:order", order.pk),
-        "status": order_pill(order),
-        "step": order_pill(order, is_quiet=True),
         "paid": paid_pill(order),
         "customer": order.customer_name or "Erased",
         "total": money(order.amount, order),
-        "placed": shop_time(order.created_at),
         "at": order.created_at,
-        "day": "",
     }
 
 
@@ -209,10 +225,11 @@ def customer_rows(customers: Collection[Customer]) -> list[dict[str, Any]]:
 
 
 def _row(order: Order, count: int, box: SafeString | str) -> dict[str, Any]:
-    return order_row(order) | {
+    return _shown(order) | {
+        "status": order_pill(order),
         "box": box,
         "pieces": f"{thousands(count)} item{'' if count == 1 else 's'}",
-        "method": order.get_delivery_method_display().lower(),
+        "method": DeliveryMethod(order.delivery_method).label.lower(),
         "unchecked": pill("warn", "Not checked", "triangle-alert")
         if order.validation == "NOT_VALIDATED"
         else "",
@@ -221,4 +238,4 @@ def _row(order: Order, count: int, box: SafeString | str) -> dict[str, Any]:
 
 
 def _box(order: Order, is_selected: bool) -> SafeString:
-    return format_html(BOX, order.pk, order.number, " checked" if is_selected else "")
+    return SafeString(BOX.format(order.pk, escape(order.number), " checked" if is_selected else ""))

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any, Final
 
 from django.core.cache import cache
-from django.db.models import DateField, DateTimeField, OuterRef, Q, QuerySet, Subquery, Sum, UUIDField
+from django.db.models import Count, DateField, DateTimeField, OuterRef, Q, QuerySet, Subquery, Sum, UUIDField
 from django.db.models.expressions import RawSQL
-from django.db.models.functions import TruncDate, TruncHour
+from django.db.models.functions import Coalesce, TruncDate, TruncHour
 from django.db.models.lookups import Exact, GreaterThanOrEqual
 from django.utils import timezone
 
@@ -25,7 +25,7 @@ from common.db.long_lists import BEGIN, COUNTED_EXACTLY, END, REMEMBERED, counts
 from common.ids import first_id_at
 from common.places import Work
 from installations.models import Installation
-from marketplace.models import App
+from marketplace.models import App, AppTotals
 from webhooks.models import DailyDeliveryCount, Delivery
 from webhooks.services import counting
 
@@ -34,7 +34,6 @@ log = logging.getLogger(__name__)
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 READ_HOURS: Final = 2  # counts are at most an hour old
-BEFORE_ALL: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +157,7 @@ class Analytics:
 
 
 def analytics(app: App, span: Span = THIRTY_DAYS, *, now: datetime | None = None) -> Analytics:
-    """At most four statements. With more than 10,000 installations the figures may be a minute old. Raises `places.Busy`."""
+    """At most five statements. With more than 10,000 installations the figures may be a minute old. Raises `places.Busy`."""
     now, key = now or timezone.now(), f"analytics-with-latencies:{app.pk}:{span.number}:{span.is_hours}"
     kept = _from_cache(key)
     if kept is not None:
@@ -182,14 +181,14 @@ def _from_cache(key: str) -> Analytics | None:
 
 def _analytics(app: App, span: Span, now: datetime) -> Analytics:
     ranges = span.ranges(now)
-    earlier, *installs = _installs(app, [(BEFORE_ALL, ranges[0][0]), *ranges])
-    total, ended = (sum(each) for each in zip(earlier, *installs, strict=True))
+    active, ended = _TOTALS.first(app=app.pk, until=ranges[0][0]) or (0, 0)
+    installs = _installs(app, ranges)
     deliveries, before = (
         _delivery_hours(app, span, now) if span.is_hours else _days_and_before(app, span, now)
     )
     return Analytics(
-        total_installs=total,
-        active_installs=total - ended,
+        total_installs=active + ended + sum(number for _, number in installs),
+        active_installs=active,
         installs=_named(installs, span, now),
         deliveries=deliveries,
         before=before,
@@ -336,13 +335,28 @@ _SUMS: Final[Compiled[Any]] = Compiled(
 _HOUR: Final = TruncHour("attempted_at", tzinfo=UTC)
 _BY_DAY: Final = Compiled(lambda: _made(day=TruncDate("attempted_at", tzinfo=UTC)))
 _BY_HOUR: Final = Compiled(lambda: _made(hour=_HOUR))
+# Not the two above: without their values PostgreSQL reads all deliveries of an app, of which there may be few or very many.
 # Of a busy app: attempts of what was made since, and those of earlier deliveries, which are few.
 _FIRST: Final = Param("first", UUIDField())
 # The condition is on the delivery, for which Django has no words: PostgreSQL reads those of the app, instead of each attempt's by itself.
 _NEW: Final = Q(GreaterThanOrEqual(RawSQL('"webhooks_delivery"."id"', (), UUIDField()), _FIRST))
-_NEW_BY_HOUR: Final = Compiled(lambda: _made(_NEW, hour=_HOUR))
-_EARLIER_BY_HOUR: Final = Compiled(lambda: _made(Q(delivery_id__lt=_FIRST) & _looked_up(), hour=_HOUR))
+_NEW_BY_HOUR: Final = Compiled(lambda: _made(_NEW, hour=_HOUR), prepared_as="analytics_new")
+_EARLIER_BY_HOUR: Final = Compiled(
+    lambda: _made(Q(delivery_id__lt=_FIRST) & _looked_up(), hour=_HOUR), prepared_as="analytics_earlier"
+)
 
+
+def _totals() -> QuerySet[Any, Any]:
+    """How many stores have the app, which is counted as they install it, and how many had ended theirs before a moment."""
+    before = (
+        Installation.objects.in_stores().filter(app=OuterRef("app"), uninstalled_at__lt=_UNTIL).order_by()
+    )
+    ended = before.values("app").values_list(Count("pk"))
+    return AppTotals.objects.filter(app=_APP).values_list("installs", Coalesce(Subquery(ended), 0))
+
+
+_UNTIL: Final = Param("until", DateTimeField())
+_TOTALS: Final[Compiled[Any]] = Compiled(_totals, prepared_as="analytics_totals")
 _IN_STORES, _IN_SANDBOX = (
     [
         Compiled(partial(_counted, in_sandbox, "installed_at")),

@@ -6,9 +6,9 @@ from uuid import UUID
 
 import orjson
 from django import forms
-from django.shortcuts import resolve_url
 
 from common.files.pictures import Decoded
+from common.templatetags import links
 from common.text import countries
 from common.web.forms.edits import SHOWN, EditForm
 from common.web.forms.fields import CheckboxLines, Lines, PictureField, PicturesField
@@ -56,7 +56,7 @@ def section_of(field: str) -> str:
 
 def section_url(app: App, section: str) -> str:
     """The page of a section."""
-    return resolve_url("portal:app_edit", app.slug, *([] if section == LISTING else [section]))
+    return links.address("portal:app_edit", app.slug, *([] if section == LISTING else [section]))
 
 
 def field_url(app: App, field: str) -> str:

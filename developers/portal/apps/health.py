@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from http import HTTPStatus
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.db.models import F, UUIDField
 from django.db.models.functions import Coalesce
 
 from activity.models import ApiCall
-from common.db.compiled import AmongIds, Compiled, Param
+from common.db.compiled import AmongIds, Compiled, Param, keeps_statements, rows_of_each
 from common.templatetags.ui import percent
 from developers.portal.apps.rows import AppRow, DayOfDeliveries
 from extensions.hooks import health
@@ -83,8 +83,12 @@ def newest_of(app: App, row: AppRow) -> list[State]:
 
 def app_health(app: App, row: AppRow, newest: Sequence[State]) -> AppHealth:
     """`row` is by `row_now`, and `newest` by `newest_of`."""
-    hooks = health.hooks_of(app)
-    calls = list(map(RecentCall._make, _CALLS.rows(limit=NEWEST, app=app.pk))) if row.is_in_stores else []
+    queries: list[tuple[Compiled[Any], dict[str, Any]]] = [(health.HOOKS_OF_APP, {"app": app.pk})]
+    if row.is_in_stores:
+        queries.append((_CALLS, {"app": app.pk, "limit": NEWEST}))
+    found, *others = rows_of_each(*queries, prepared=keeps_statements())
+    hooks = health.in_order(found)
+    calls = [RecentCall._make(each) for rows in others for each in rows]
     faults = [*_failed_deliveries(newest), *_failed_calls(calls)]
     return AppHealth(
         row=row,

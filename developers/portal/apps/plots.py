@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from activity.feed import API, HOOK
 from activity.models import ApiCall
-from common.db.compiled import AmongIds, Compiled, Param
+from common.db.compiled import AmongIds, Compiled, Param, keeps_statements, rows_of_each
 from common.db.long_lists import ids_of_each, of_each
 from common.ids import first_id_at, moment_of
 from common.templatetags.links import address
@@ -144,8 +144,14 @@ def delivered(
 
 def plots_of(app: App, found: Delivered, health: AppHealth) -> tuple[tuple[Chart, ...], Sequence[InstallDay]]:
     """And the installs of each point, which the last of them is of."""
-    subject = _subject(app, found.place, found.axis, found.webhooks)
-    marks = approvals(app, found.axis)
+    installed, approved = rows_of_each(
+        (_ON_SANDBOXES, {"app": app.pk, "limit": MOST_SANDBOXES}),
+        (_APPROVED, {"app": app.pk, "since": found.axis.first}),
+        prepared=keeps_statements(),
+    )
+    own = next((pk for pk, is_own, is_review in installed if is_own and not is_review), None)
+    subject = Plotted(app, found.place, found.axis, own, [pk for pk, *_ in installed], found.webhooks)
+    marks = _marks(found.axis, approved)
     span = Span(len(found.axis.begins), found.axis.step)
     installs = install_days(app, span, now=found.axis.begins[-1], in_sandbox=subject.is_sandbox)
     return (
@@ -159,9 +165,13 @@ def plots_of(app: App, found: Delivered, health: AppHealth) -> tuple[tuple[Chart
 
 def approvals(app: App, axis: Axis) -> list[Mark]:
     """Those of the span, each at the day or hour that it was in."""
+    return _marks(axis, _APPROVED.rows(app=app.pk, since=axis.first))
+
+
+def _marks(axis: Axis, approved: Iterable[tuple[datetime, str]]) -> list[Mark]:
     return [
         Mark(axis.at(axis.begins[number]), f"Version {version} approved")
-        for at, version in _APPROVED.rows(app=app.pk, since=axis.first)
+        for at, version in approved
         if (number := axis.number_of(at)) is not None
     ]
 
@@ -182,12 +192,6 @@ def _of_grid(value: Number, top: Number) -> str:
 
 
 TIMES: Final = Scale(_of_grid)
-
-
-def _subject(app: App, place: PlaceOfUse, axis: Axis, webhooks: Sequence[UUID] = ()) -> Plotted:
-    rows = _ON_SANDBOXES.rows(limit=MOST_SANDBOXES, app=app.pk)
-    own = next((pk for pk, is_own, is_review in rows if is_own and not is_review), None)
-    return Plotted(app, place, axis, own, [pk for pk, *_ in rows], webhooks)
 
 
 def _deliveries(subject: Plotted, found: Delivered, marks: Sequence[Mark]) -> Chart:

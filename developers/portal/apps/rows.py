@@ -37,7 +37,7 @@ from django.utils import timezone
 from accounts.models import User
 from activity.models import ScopeUse
 from activity.use import recent_use
-from common.db.compiled import Compiled, Param
+from common.db.compiled import AmongIds, Compiled, Param
 from common.rest.deprecation import deprecated_operations
 from common.web.charts import Bar, strip
 from common.web.pagination import PageRequest
@@ -250,15 +250,11 @@ def rows_of(apps: Iterable[App], now: datetime | None = None) -> list[AppRow]:
     dates = _dates(now or timezone.now())
     apps = list(apps)
     ids = [app.pk for app in apps]
-    counts = DailyDeliveryCount.objects.filter(app__in=ids, date__gte=dates[0])
     days: dict[tuple[UUID, date], DayOfDeliveries] = {
         (app, day): DayOfDeliveries(day, successful, retrying, max(0, failed - retrying))
-        for app, day, successful, retrying, failed in counts.values_list(
-            "app", "date", "successful", "retrying", "failed"
-        )
+        for app, day, successful, retrying, failed in _COUNTS.rows(ids=ids, since=dates[0])
     }
-    used = ScopeUse.objects.filter(app__in=ids, day__gte=dates[0]).order_by().values_list("app")
-    calls: dict[UUID, int] = dict(used.annotate(total=Sum("count")))
+    calls: dict[UUID, int] = dict(_USED.rows(ids=ids, since=dates[0]))
     return [
         AppRow(
             app,
@@ -269,6 +265,24 @@ def rows_of(apps: Iterable[App], now: datetime | None = None) -> list[AppRow]:
         )
         for app in apps
     ]
+
+
+_SINCE: Final[Any] = Param("since", DateField())
+_COUNTS: Final[Compiled[Any]] = Compiled(
+    lambda: DailyDeliveryCount.objects.filter(AmongIds("app", "ids"), date__gte=_SINCE).values_list(
+        "app", "date", "successful", "retrying", "failed"
+    ),
+    prepared_as="portal_counts",
+)
+_USED: Final[Compiled[Any]] = Compiled(
+    lambda: (
+        ScopeUse.objects.filter(AmongIds("app", "ids"), day__gte=_SINCE)
+        .order_by()
+        .values_list("app")
+        .annotate(total=Sum("count"))
+    ),
+    prepared_as="portal_used",
+)
 
 
 def row_now(app: App, now: datetime | None = None) -> AppRow:

@@ -69,14 +69,16 @@ def send(request: HttpRequest, app: App) -> HttpResponse:
 
 def _page(request: HttpRequest, app: App, form: MessageForm) -> HttpResponse:
     wanted = page_request(request.GET, default=20, maximum=100)
-    submissions = queries.submissions_of(app)
-    latest = queries.latest_submission(app)
+    found = queries.submissions_of(app)
+    submissions = list(found[wanted.window])
+    is_all = wanted.page == 1 and len(submissions) < wanted.limit
+    latest = next(iter(submissions), None) if wanted.page == 1 else queries.latest_submission(app)
     turns = queries.conversation_about(app, for_reviewers=False) if latest else []
     context = {
         "app": app,
         "latest": latest,
-        "submissions": submissions[wanted.window],
-        "total": submissions.count(),
+        "submissions": submissions,
+        "total": len(submissions) if is_all else found.count(),
         "page_request": wanted,
         "message_form": form,
         "may_write": may_write(latest, latest),

@@ -1,7 +1,7 @@
 """The state of webhook endpoints, and of a test of one, as their pages show them."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -27,8 +27,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, resolve_url
 from django.utils import timezone
 
-from common.db.compiled import AmongIds, Compiled, Param
-from common.db.long_lists import COUNTED_EXACTLY, found_lately
+from common.db.compiled import AmongIds, AmongTexts, Compiled, Param
+from common.db.long_lists import COUNTED_EXACTLY, found_lately, number_of
 from common.ids import parse_id
 from common.times import duration
 from developers.portal.webhooks.last_day_strip import Strip
@@ -133,10 +133,8 @@ def newest_ids(
     elif after:
         rows = _NEWER.rows(limit=limit, app=app.pk, url=url, wanted=after)[::-1]
     elif offset and is_long:
-        begin = found_lately(
-            current_webhooks(app).filter(url=url).values_list("pk", flat=True)[offset : offset + 1]
-        )
-        rows = _FROM.rows(limit=limit, app=app.pk, url=url, wanted=begin[0]) if begin else []
+        begin = found_lately(_CURRENT, limit=1, offset=offset, app=app.pk, url=url)
+        rows = _FROM.rows(limit=limit, app=app.pk, url=url, wanted=begin[0][0]) if begin else []
     else:
         rows = _CURRENT.rows(limit=limit, offset=offset, app=app.pk, url=url)
     return [pk for (pk,) in rows]
@@ -147,6 +145,8 @@ def webhook_statuses(
 ) -> list[WebhookStatus]:
     """At most five statements, however many webhooks: one with an index lookup per time and webhook, one for all held
     events, and up to three for the last 24 hours, where these aren't known (`days`)."""
+    if not ids:
+        return []
     now = timezone.now()
     shown = _SHOWN.rows(ids=ids)
     for each in shown:
@@ -228,15 +228,41 @@ def test_result(app: App, delivery_id: str | None) -> dict[str, Any]:
 
 SHOWN: Final = 5  # endpoints of a URL; its own page has all
 RATED: Final = 20  # endpoints of a URL whose last day is summed up
+NOBODY: Final = UUID(int=0)
 _TROUBLED: Final = Q(disabled_at__isnull=False) | Q(failing_since__isnull=False)
 
 
-Read = Callable[[QuerySet[Any, Any]], list[Any]]
+class EndpointReader:
+    """Reads the endpoints of an app. Of more than 10,000 it reads what was found in the last minute."""
 
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self.number = number_of(_ALL, app=app.pk)
 
-def reader(number: int) -> Read:
-    """Reads what is found among so many endpoints. Above 10,000, that of up to a minute ago."""
-    return found_lately if number > COUNTED_EXACTLY else list
+    def groups(self, *, limit: int, offset: int) -> list["EndpointGroup"]:
+        """The app's Webhook URL first, then the URL to which an endpoint was added last."""
+        return [EndpointGroup(*row) for row in self._found(_GROUPS, limit=limit, offset=offset)]
+
+    def number_of_groups(self) -> int:
+        return next((number for (number,) in self._found(_NUMBER_OF_GROUPS)), 0)
+
+    def ids(
+        self, groups: Sequence["EndpointGroup"], first: UUID | None
+    ) -> dict[tuple[str, bool], list[UUID]]:
+        """By URL and kind, in one statement: at most `RATED` of each. `first` comes first, then those in trouble, then the newest."""
+        ids: dict[tuple[str, bool], list[UUID]] = defaultdict(list)
+        urls = sorted({each.url for each in groups})
+        for pk, url, is_app_defined in self._found(_RANKED, urls=urls, first=first or NOBODY) if urls else ():
+            ids[url, is_app_defined].append(pk)
+        return ids
+
+    def _found(self, query: Compiled[Any], **values: Any) -> list[Any]:
+        is_long = self.number > COUNTED_EXACTLY
+        return (
+            found_lately(query, app=self._app.pk, **values)
+            if is_long
+            else query.rows(app=self._app.pk, **values)
+        )
 
 
 class EndpointGroup(NamedTuple):
@@ -248,36 +274,36 @@ class EndpointGroup(NamedTuple):
     troubled: int  # failing or disabled
 
 
-def endpoint_groups(app: App) -> QuerySet[Any]:
-    """The values of `EndpointGroup`: the app's Webhook URL first, then the URL to which an endpoint was added last."""
-    found = current_webhooks(app).order_by().values("url", "is_app_defined")
+def _groups() -> QuerySet[Any]:
+    found = current_webhooks(_APP).order_by().values("url", "is_app_defined")
     counted = found.annotate(
         number=Count("pk"), troubled=Count("pk", filter=_TROUBLED), newest=Max("created_at")
     )
     return counted.order_by("-is_app_defined", "-newest", "url").values_list(*EndpointGroup._fields)
 
 
-def number_of_groups(app: App, read: Read) -> int:
+def _number_of_groups() -> QuerySet[Any]:
     group = Concat(Cast("is_app_defined", CharField()), "url", output_field=CharField())
-    rows = current_webhooks(app).order_by().values(every=Value(1))
-    counted = rows.annotate(number=Count(group, distinct=True)).values_list("number")
-    return next((number for (number,) in read(counted)), 0)
+    rows = current_webhooks(_APP).order_by().values(every=Value(1))
+    return rows.annotate(number=Count(group, distinct=True)).values_list("number")
 
 
-def ids_of_groups(
-    app: App, groups: Sequence[EndpointGroup], first: UUID | None, read: Read
-) -> dict[tuple[str, bool], list[UUID]]:
-    """By URL and kind, in one statement: at most `RATED` of each. `first` comes first, then those in trouble, then the newest."""
-    trouble = Case(When(_TROUBLED, then=Value(False)), default=Value(True), output_field=BooleanField())
-    is_other = Case(When(pk=first, then=Value(False)), default=Value(True), output_field=BooleanField())
+def _ranked() -> QuerySet[Any]:
+    first = Q(pk=Param("first", UUIDField()))
+    trouble, is_other = (
+        Case(When(each, then=Value(False)), default=Value(True), output_field=BooleanField())
+        for each in (_TROUBLED, first)
+    )
     rank = Window(RowNumber(), partition_by=["url", "is_app_defined"], order_by=[is_other, trouble, "-id"])
-    found = current_webhooks(app).filter(url__in={each.url for each in groups}).order_by()
+    found = current_webhooks(_APP).filter(AmongTexts("url", "urls")).order_by()
     ranked = found.annotate(rank=rank).filter(rank__lte=RATED).order_by("rank")
-    ids: dict[tuple[str, bool], list[UUID]] = defaultdict(list)
-    columns = ranked.values_list("pk", "url", "is_app_defined")
-    for pk, url, is_app_defined in read(columns):
-        ids[url, is_app_defined].append(pk)
-    return ids
+    return ranked.values_list("pk", "url", "is_app_defined")
+
+
+_ALL: Final[Compiled[Any]] = Compiled(lambda: current_webhooks(_APP).order_by().values_list("pk"))
+_GROUPS: Final[Compiled[Any]] = Compiled(_groups)
+_NUMBER_OF_GROUPS: Final[Compiled[Any]] = Compiled(_number_of_groups)
+_RANKED: Final[Compiled[Any]] = Compiled(_ranked)
 
 
 def redirect_to_webhook(app: App, webhook: Webhook, **query: Any) -> HttpResponse:

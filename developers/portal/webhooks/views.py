@@ -85,15 +85,13 @@ class EndpointPage:
     def by_url(self) -> dict[str, Any]:
         """A row for each URL, however many stores have an endpoint there."""
         wanted = page_request(self.request.GET, default=PER_PAGE, maximum=PER_PAGE)
-        groups = statuses.endpoint_groups(self.app)
         most = PAGES_COUNTED * wanted.limit + 1 if wanted.page == 1 else wanted.limit
-        number = total_of(statuses.current_webhooks(self.app))
-        read = statuses.reader(number)
-        found = [EndpointGroup(*row) for row in read(groups[wanted.offset : wanted.offset + most])]
+        reader = statuses.EndpointReader(self.app)
+        found = reader.groups(limit=most, offset=wanted.offset)
         is_all = wanted.page == 1 and len(found) < most
         shown = found[: wanted.limit]
         first = self.tested["tested"].delivery.webhook_id if self.tested else None
-        ids = statuses.ids_of_groups(self.app, shown, first, read) if shown else {}
+        ids = reader.ids(shown, first)
         days = last_days([pk for each in ids.values() for pk in each])
         listed = [pk for each in ids.values() for pk in each[: statuses.SHOWN]]
         by_id = {each.webhook.pk: each for each in statuses.webhook_statuses(self.app, listed, days)}
@@ -103,11 +101,14 @@ class EndpointPage:
             self.endpoints += (here := [by_id[pk] for pk in of_group[: statuses.SHOWN] if pk in by_id])
             rows.append(
                 self._group(
-                    group, here, [days[pk] for pk in of_group], is_open=number == 1 or first in of_group
+                    group,
+                    here,
+                    [days[pk] for pk in of_group],
+                    is_open=reader.number == 1 or first in of_group,
                 )
             )
-        total = len(found) if is_all else statuses.number_of_groups(self.app, read)
-        return {"groups": rows, "number": number, "total": total, "page_request": wanted, "ends": ()}
+        total = len(found) if is_all else reader.number_of_groups()
+        return {"groups": rows, "number": reader.number, "total": total, "page_request": wanted, "ends": ()}
 
     def _group(
         self, group: EndpointGroup, shown: list[WebhookStatus], days: list[LastDay], *, is_open: bool

@@ -440,7 +440,7 @@ def test_review_page_reads_as_many_rows_in_as_many_statements(
     for _ in range(count):
         factories.submit(stars, status="REJECTED")
     App.objects.update(status="DRAFT")
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(10):
         browser.get("/portal/apps/stars/review/")
 
 
