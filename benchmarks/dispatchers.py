@@ -4,13 +4,27 @@
 """
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+import secrets
+import socket
+import urllib.request
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from prometheus_client.parser import text_string_to_metric_families
 
 from benchmarks.processes import Process, cpu_of, started, wait_for
+
+TOKEN: Final = secrets.token_urlsafe(32)  # for the metrics
+STEPS: Final = "extension_platform_delivery_step_seconds"
+
+# Of each step, how many deliveries took at most so many seconds.
+Steps = Mapping[str, Mapping[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +40,10 @@ class Cost:
 
 
 class Dispatchers:
-    def __init__(self, processes: Sequence[Process]) -> None:
+    def __init__(self, processes: Sequence[Process], ports: Sequence[int]) -> None:
+        """`ports` are those of their metrics."""
         self.processes = processes
+        self._ports = ports
 
     def cost(self) -> Cost:
         return Cost(sum(process.cpu() for process in self.processes), self._postgres())
@@ -40,6 +56,16 @@ class Dispatchers:
     def sessions(self) -> list[int]:
         """The processes of PostgreSQL that serve these."""
         return _sessions([process.name for process in self.processes])
+
+    def steps(self) -> Steps:
+        """Of all their deliveries, as operators read it."""
+        found: defaultdict[str, defaultdict[float, float]] = defaultdict(lambda: defaultdict(float))
+        for port in self._ports:
+            for family in text_string_to_metric_families(_metrics(port)):
+                for sample in family.samples:
+                    if sample.name == f"{STEPS}_bucket":
+                        found[sample.labels["step"]][float(sample.labels["le"])] += sample.value
+        return found
 
     def _postgres(self) -> float | None:
         return cpu_of_sessions([process.name for process in self.processes])
@@ -76,12 +102,12 @@ def is_postgres(pid: int) -> bool:
 def dispatching(folder: Path, count: int = 2) -> Iterator[Dispatchers]:
     """`manage.py deliver --forever`, so many times, each in touch with the database."""
     with ExitStack() as stack:
-        dispatchers = Dispatchers(
-            [
-                stack.enter_context(started(folder, f"deliver-{number}", "manage.py", "deliver", "--forever"))
-                for number in range(count)
-            ]
-        )
+        ports = _free_ports(count)
+        processes = [
+            stack.enter_context(_shown(port, folder, f"deliver-{number}", "deliver", "--forever"))
+            for number, port in enumerate(ports)
+        ]
+        dispatchers = Dispatchers(processes, ports)
         wait_for(lambda: len(dispatchers.sessions()) == count, 120, "the dispatchers to come up")
         yield dispatchers
         for process in dispatchers.processes:
@@ -92,12 +118,42 @@ def dispatching(folder: Path, count: int = 2) -> Iterator[Dispatchers]:
 def celery(folder: Path) -> Iterator[Dispatchers]:
     """`manage.py work` and `manage.py schedule`, as docs/operations-install.md starts them."""
     with ExitStack() as stack:
-        worker = stack.enter_context(started(folder, "worker", "manage.py", "work"))
+        ports = _free_ports(1)
+        worker = stack.enter_context(_shown(ports[0], folder, "worker", "work"))
         state = str(folder / "schedule")
         beat = stack.enter_context(started(folder, "beat", "manage.py", "schedule", "--state", state))
-        dispatchers = Dispatchers([worker, beat])
+        dispatchers = Dispatchers([worker, beat], ports)
         wait_for(lambda: bool(dispatchers.sessions()), 60, "the worker to come up")
         yield dispatchers
+
+
+def _free_ports(count: int) -> list[int]:
+    with ExitStack() as stack:
+        bound = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [each.getsockname()[1] for each in bound]
+
+
+def _shown(port: int, folder: Path, name: str, *command: str) -> AbstractContextManager[Process]:
+    """A command of `manage.py` that shows its metrics at this port."""
+    bind = f"127.0.0.1:{port}"
+    return started(folder, name, "manage.py", *command, METRICS_BIND=bind, METRICS_TOKEN=TOKEN)
+
+
+def _metrics(port: int) -> str:
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}
+    )
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request) as answer:
+        return str(answer.read().decode())
+
+
+def quantile(counts: Mapping[float, float], share: float) -> float:
+    """Seconds that `share` of them did not exceed, by a straight line within a bucket, as Prometheus has it."""
+    wanted = counts[inf] * share
+    for (low, before), (high, upto) in pairwise([(0.0, 0.0), *sorted(counts.items())]):
+        if upto >= wanted and upto > before:
+            return low if high == inf else low + (high - low) * (wanted - before) / (upto - before)
+    return 0.0
 
 
 def statements_of_a_drain(folder: Path, count: int = 2) -> int:

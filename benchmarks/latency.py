@@ -3,16 +3,17 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from benchmarks import shops
-from benchmarks.dispatchers import Dispatchers, celery, dispatching
+from benchmarks.dispatchers import Dispatchers, Steps, celery, dispatching, quantile
 from benchmarks.options import Options
 from benchmarks.publishers import publishing
 from benchmarks.results import Goal, Row, milliseconds, percentile
 from webhooks.models import Delivery, Webhook
 
+SHARES = 0.5, 0.95, 0.99
 SETTLE = 2.0  # seconds after the last event; what has not come then counts with the time it has waited
 SLOWEST_PACE = 0.95  # of the rate asked for; below that the publishers are what is measured
 
@@ -24,12 +25,19 @@ class Latencies:
     seconds: list[float]
     missing: int
     pace: float  # events a second that were really published
+    steps: Steps = field(default_factory=dict)
 
     def at(self, share: float) -> float:
         return percentile(self.seconds, share)
 
     def words(self) -> str:
-        return " / ".join(f"{self.at(share) * 1000:.1f}" for share in (0.5, 0.95, 0.99))
+        return " / ".join(f"{self.at(share) * 1000:.1f}" for share in SHARES)
+
+    def rows(self) -> Iterator[Row]:
+        """One for each step of the deliveries, as the dispatchers' metrics have them."""
+        for step, counts in self.steps.items():
+            words = " / ".join(f"{quantile(counts, share) * 1000:.1f}" for share in SHARES)
+            yield Row(f"… {step}, ms: p50 / p95 / p99", "", words)
 
 
 def latency(options: Options) -> Iterator[Row]:
@@ -46,14 +54,14 @@ def latency(options: Options) -> Iterator[Row]:
             webhooks = shops.endpoints([options.sink.url(f"instant/{number}") for number in range(20)])
             runs[what].append(published(options, webhooks, dispatchers(options.folder), 200, seconds))
     for what in ways:
-        yield _latency_row(what, direct, runs[what])
+        yield from _latency_rows(what, direct, runs[what])
 
 
-def _latency_row(what: str, direct: Sequence[Latencies], runs: Sequence[Latencies]) -> Row:
+def _latency_rows(what: str, direct: Sequence[Latencies], runs: Sequence[Latencies]) -> Iterator[Row]:
     middle = sorted(runs, key=lambda run: run.at(0.95))[len(runs) // 2]
     baseline = sorted(direct, key=lambda run: run.at(0.95))[len(direct) // 2]
     missing = sum(run.missing for run in runs)
-    return Row(
+    yield Row(
         f"Commit to first byte, p95, to posting at once: {what}",
         baseline.words(),
         middle.words(),
@@ -63,6 +71,7 @@ def _latency_row(what: str, direct: Sequence[Latencies], runs: Sequence[Latencie
         note="In ms: p50 / p95 / p99. The baseline posts by itself right after the commit."
         + (f" {missing} deliveries did not come." if missing else ""),
     )
+    yield from middle.rows()
 
 
 LIMITS = {0.1: Goal(1.25, 1.1), 0.3: Goal(1.5, 1.2), 0.5: Goal(2.0, 1.3), 0.9: Goal(4.0, 2.5)}
@@ -73,6 +82,8 @@ def isolation(options: Options) -> Iterator[Row]:
     """100 endpoints, 400 events a second; some hang from the beginning, and no process has seen them before."""
     seconds = 5 if options.quick else 20
     healthy = _with_hanging(options, 0.0, seconds)
+    yield Row("p99 of endpoints, none hanging", "", milliseconds(healthy.at(0.99)))
+    yield from healthy.rows()
     for share, goal in LIMITS.items():
         if options.quick and share != 0.5:
             continue
@@ -91,6 +102,7 @@ def isolation(options: Options) -> Iterator[Row]:
             note=f"p50 / p95 / p99, ms: {run.words()}; with none hanging: {healthy.words()}. "
             f"{run.missing} of {len(run.seconds)} did not come.",
         )
+        yield from run.rows()
 
 
 def _with_hanging(options: Options, share: float, seconds: float) -> Latencies:
@@ -120,9 +132,10 @@ def published(
             committed = publishers.committed()
         time.sleep(SETTLE)
         arrived, ended = first_arrivals(options), time.monotonic()
+        steps = running.steps()
         running.kill()  # they would wait for what hangs
     healthy = [webhook.id for webhook in webhooks if "/hang/" not in webhook.url]
-    return latencies(healthy, committed, arrived, ended)
+    return replace(latencies(healthy, committed, arrived, ended), steps=steps)
 
 
 def first_arrivals(options: Options) -> dict[str, float]:

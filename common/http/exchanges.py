@@ -1,7 +1,7 @@
 """The outcome of an outgoing request."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 ErrorClass = Literal[
@@ -24,7 +24,8 @@ class Exchange:
     """The outcome of one request. `status` is None without a response, and `error_class` is None on success.
 
     `headers` has those of `KEPT_HEADERS` that the response has, with lower-case names. `body` has the received bytes,
-    not decoded. `truncated` means that the body was longer, broke off or took too long.
+    not decoded. `truncated` means that the body was longer, broke off or took too long. `connected_at` and `first_byte_at` are by
+    the monotonic clock: when the request began to leave, and when the response began. None if it didn't come to that.
     """
 
     status: int | None
@@ -33,6 +34,8 @@ class Exchange:
     truncated: bool
     duration_ms: int
     error_class: ErrorClass | None
+    connected_at: float | None = field(default=None, compare=False)
+    first_byte_at: float | None = field(default=None, compare=False)
 
     @property
     def succeeded(self) -> bool:

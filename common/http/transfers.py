@@ -124,7 +124,9 @@ class Transfer:
         self._has_headers = False
         self._body = bytearray()
         self._max_body = max_body
-        self._sent = self._was_opened = self._was_blocked = False
+        self._was_opened = self._was_blocked = False
+        self._connected_at: float | None = None
+        self._first_byte_at: float | None = None
         self._deadline = deadline
         self._set_timeout()
 
@@ -155,12 +157,14 @@ class Transfer:
             truncated=answered and code != pycurl.E_OK,
             duration_ms=duration_ms,
             error_class=status_class(status) if answered else self._error_class(code, status),
+            connected_at=self._connected_at,
+            first_byte_at=self._first_byte_at if answered else None,
         )
 
     def _error_class(self, code: int, status: int) -> ErrorClass:
         """The class of a failure without a response."""
         if code == pycurl.E_OPERATION_TIMEDOUT:
-            return "timeout_response" if self._sent else "timeout_connect"
+            return "timeout_connect" if self._connected_at is None else "timeout_response"
         if status == SWITCHING_PROTOCOLS:
             return "protocol"
         if code == pycurl.E_COULDNT_CONNECT:
@@ -186,9 +190,9 @@ class Transfer:
         """If a kept-alive connection ends before any byte of the response, libcurl retries the request, maybe on
         another that was kept alive. We retry once, and on a new one, so that it doesn't fail for each of them.
         """
-        if self._sent and not self._was_opened:
+        if self._connected_at is not None and not self._was_opened:
             return pycurl.PREREQFUNC_ABORT
-        self._sent = True
+        self._connected_at = monotonic()
         return pycurl.PREREQFUNC_OK
 
     def _receive_header(self, line: bytes) -> int | None:
@@ -197,7 +201,7 @@ class Transfer:
             return 0
         if line.startswith(b"HTTP/"):  # after one like 100 Continue, those of the response itself
             self._lines.clear()
-            self._has_headers = False
+            self._has_headers, self._first_byte_at = False, monotonic()
         elif line in (b"\r\n", b"\n"):
             self._has_headers = True
         elif not self._has_headers:

@@ -24,6 +24,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from common.observability import counts
+from common.observability.metrics import DELIVERY_STEPS
 from common.observability.objectives import OBJECTIVES
 from common.web import requests
 
@@ -139,6 +140,7 @@ OF_PROCESSES: Final[dict[str, Figures]] = {
     "memory": _memory,
     "disk": _disk,
     "objectives": _objectives,
+    "steps of deliveries": DELIVERY_STEPS.collect,
 }
 show(OF_PROCESSES)
 

@@ -3,13 +3,16 @@
 Gauges have the sum of the processes that live, where several share what they count.
 """
 
-from collections.abc import Callable
+import threading
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 from typing import Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from prometheus_client import Counter, Gauge, Histogram
+from prometheus_client import Counter, Gauge, Histogram, Metric
+from prometheus_client.core import HistogramMetricFamily
 
 from common.observability import (
     counts,  # noqa: F401  before anything is counted
@@ -99,6 +102,52 @@ PUT_OFF: Final = Counter(
     "extension_platform_deliveries_put_off",
     "Deliveries that were due and were postponed without an attempt that counts.",
     ["reason"],
+)
+
+
+class Steps:
+    """A histogram of seconds with a label `step`, whose values come many at a time.
+
+    Sorted, a value takes a twentieth of what `Histogram.observe` takes. Shows what this process counted alone: no two dispatchers
+    share what they count.
+    """
+
+    BOUNDS: Final = (
+        0.00025, 0.0005, 0.001, 0.0015, 0.002, 0.003, 0.004, 0.006, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5, 15,
+    )  # fmt: skip
+
+    def __init__(self, name: str, description: str, names: Sequence[str]) -> None:
+        self._name, self._description = name, description
+        self._below = {step: [0] * len(self.BOUNDS) for step in names}  # how many took at most that long
+        self._count, self._sum = dict.fromkeys(names, 0), dict.fromkeys(names, 0.0)
+        self._lock = threading.Lock()
+
+    def observe(self, step: str, seconds: Sequence[float]) -> None:
+        """Takes microseconds for a hundred values, and never waits."""
+        ordered = sorted(seconds)
+        with self._lock:
+            below = self._below[step]
+            for number, bound in enumerate(self.BOUNDS):
+                below[number] += bisect_right(ordered, bound)
+            self._count[step] += len(ordered)
+            self._sum[step] += sum(ordered)
+
+    def collect(self) -> Iterator[Metric]:
+        """For `exposition`. Steps that nothing took are left out."""
+        family = HistogramMetricFamily(self._name, self._description, labels=["step"])
+        with self._lock:
+            for step, count in self._count.items():
+                buckets = [*zip(map(str, self.BOUNDS), self._below[step], strict=True), ("+Inf", count)]
+                if count:
+                    family.add_metric([step], buckets, self._sum[step])
+        yield family
+
+
+# Each begins where the one before has ended (docs/operations-run.md).
+DELIVERY_STEPS: Final = Steps(
+    "extension_platform_delivery_step_seconds",
+    "Seconds of each step of a delivery. The first begins when it is due.",
+    ["seen", "claimed", "prepared", "connected", "first_byte", "recorded"],
 )
 
 

@@ -1,8 +1,10 @@
 import time
+from math import inf
 from pathlib import Path
 
 import pytest
 
+from benchmarks.dispatchers import quantile
 from benchmarks.loop import looped
 from benchmarks.processes import Failed, started
 from benchmarks.results import Goal, Row, paired, percentile
@@ -98,6 +100,11 @@ def test_percentile_is_a_value_that_was_measured(share: float, value: int) -> No
 
 def test_percentile_of_one_value_is_that_value() -> None:
     assert percentile([7.0], 0.99) == 7.0
+
+
+@pytest.mark.parametrize(("share", "value"), [(0.25, 0.5), (0.5, 1.0), (0.7, 2.0), (0.9, 3.0), (1.0, 3.0)])
+def test_quantile_lies_on_a_line_within_its_bucket(share: float, value: float) -> None:
+    assert quantile({1.0: 50, 2.0: 70, 3.0: 90, inf: 100}, share) == pytest.approx(value)
 
 
 def test_ratio_is_taken_between_runs_that_followed_each_other() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -24,8 +25,9 @@ from config.env.keys import metrics_token
 from installations.models import Installation
 from tests.clients import api_of
 from tests.config.scraping import TOKEN, value
+from tests.receivers import Answer, Receiver
 from tests.storefront.shopping import STORES_HOST
-from tests.webhooks.helpers import publish, webhook
+from tests.webhooks.helpers import drain, publish, published, webhook
 from webhooks.engine import slots
 from webhooks.models import Delivery
 
@@ -79,6 +81,32 @@ def test_deliveries_that_are_due_are_told(
     assert value(operator, "extension_platform_dispatchers") == 0
     assert slots.take()
     assert value(operator, "extension_platform_dispatchers") == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.timed
+def test_each_step_of_a_delivery_has_its_time(
+    operator: Client, installation: Installation, sandbox: Business
+) -> None:
+    names = "seen", "claimed", "prepared", "connected", "first_byte", "recorded"
+
+    def read(what: str) -> dict[str, float]:
+        sample = f"extension_platform_delivery_step_seconds_{what}"
+        return {step: value(operator, f'{sample}{{step="{step}"}}') for step in names}
+
+    counts, sums = read("count"), read("sum")
+    with Receiver() as receiver:
+        receiver.respond_with(Answer(delay=0.4))
+        webhook(installation, receiver.url, ["order.created"])
+        published(sandbox, now=timezone.now() - timedelta(seconds=30))
+        began = monotonic()
+        drain()
+        took = monotonic() - began
+    assert [read("count")[step] - counts[step] for step in names] == [1] * 6
+    seconds = {step: total - sums[step] for step, total in read("sum").items()}
+    assert all(each > 0 for each in seconds.values())
+    assert 30 <= seconds.pop("seen") < 30 + took
+    assert 0.4 <= seconds["first_byte"] < sum(seconds.values()) < took
 
 
 @pytest.mark.long

@@ -22,6 +22,7 @@ from accounts.models import Business
 from accounts.services import confirmation
 from common.http.exchanges import ErrorClass
 from common.observability.metrics import (
+    DELIVERY_STEPS,
     EXPORTS,
     HOOK_CALLS,
     HOOK_SECONDS,
@@ -129,6 +130,7 @@ def everything_served(
     Stream.objects.create(name="warehouse", complete_at=timezone.now())
     confirmation.mail_confirmation(email="kim@example.com")
     NOT_LIMITED.labels("apps").inc()
+    DELIVERY_STEPS.observe("seen", [0.001])
     for counted, labels in COUNTED.items():
         counted.labels(*labels)
     monkeypatch.setattr(gauges, "certificate_seconds_left", lambda: {"platform.example": 86_400.0})

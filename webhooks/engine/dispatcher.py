@@ -9,6 +9,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from itertools import chain
 from math import inf
 from time import monotonic, sleep
@@ -19,13 +20,13 @@ from django.db import Error, connection
 from common.db.outages import is_outage
 from common.db.transactions import forbid_transaction
 from common.files.disks import is_full
-from common.observability.metrics import PUT_OFF
+from common.observability.metrics import DELIVERY_STEPS, PUT_OFF
 from webhooks.engine import claims, listeners, planning, preparation, recording, wakeup
 from webhooks.engine.claims import Claim, LostLeases
 from webhooks.engine.clocks import DatabaseClock
 from webhooks.engine.judging import Judge, due_again
 from webhooks.engine.outage import Guard
-from webhooks.engine.recording import AttemptResult
+from webhooks.engine.recording import UNHEALTHY, AttemptResult
 from webhooks.engine.sending import InFlight
 from webhooks.engine.slots import ALIVE_FOR, Slot
 from webhooks.messages.message import Message
@@ -163,10 +164,10 @@ class Dispatcher:
         room = min(self._guard.room(len(self._sender.in_flight), began), CLAIMED_AT_ONCE)
         if not (room and self._slot.id and self._peek.finds(self._clock.now())):
             self._rest_longer(PEEKS_SLOW_DOWN)
-        elif claimed := claims.claim(room, self._clock.now(), self._slot.id):
+        elif claimed := claims.claim(room, seen_at := self._clock.now(), self._slot.id):
             self._rest, self._idle_since = REST, inf
             self._others_until = began + TURN * (self._slot.share - 1)
-            self._send(claimed)
+            self._send(claimed, seen_at)
         else:
             self._rest_longer(CLAIMS_SLOW_DOWN)
         rest = min(self._rest, self._peek.due_in(self._clock.now()))
@@ -177,12 +178,18 @@ class Dispatcher:
         self._rest = min(self._rest * slow_down, longest)
         self._idle_since = min(self._idle_since, monotonic())
 
-    def _send(self, claimed: list[Claim]) -> None:
+    def _send(self, claimed: list[Claim], seen_at: datetime) -> None:
         forbid_transaction()
+        claimed_at, took = monotonic(), (self._clock.now() - seen_at).total_seconds()
         prepared = preparation.prepare(claimed)
         if monotonic() - self._slot.beaten_at > ALIVE_FOR.total_seconds():
             prepared.messages = self._still_leased(prepared.messages)
         self._sender.send(prepared.messages)
+        # Deliveries of the other endpoints wait for one another.
+        healthy = [each for each in claimed if each.pace not in UNHEALTHY]
+        DELIVERY_STEPS.observe("seen", [(seen_at - each.due_at).total_seconds() for each in healthy])
+        DELIVERY_STEPS.observe("claimed", [took] * len(claimed))
+        DELIVERY_STEPS.observe("prepared", [monotonic() - claimed_at] * len(prepared.messages))
         if prepared.listened:
             listeners.hand_over(prepared.listened)
         prepared.set_aside(self._clock.now())
@@ -222,6 +229,8 @@ class Dispatcher:
         while self._results and self._should_record():
             batch = self._results[:RECORDED_AT_ONCE]
             self._recorded += recording.record(batch)
+            now = monotonic()
+            DELIVERY_STEPS.observe("recorded", [now - each.ended for each in batch if each.ended])
             del self._results[:RECORDED_AT_ONCE]  # not earlier, so that they are kept if the database fails
             self._look_at = max(monotonic(), self._others_until)  # endpoints have room again
             self._idle_since = inf

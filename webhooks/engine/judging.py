@@ -93,7 +93,13 @@ def due_again(now: datetime) -> datetime:
 
 def _result(answered: Answered, exchange: Exchange) -> AttemptResult:
     request = answered.request
-    return result_of(request.claim, exchange, attempted_at=request.attempted_at, ended_at=answered.ended_at)
+    return result_of(
+        request.claim,
+        exchange,
+        attempted_at=request.attempted_at,
+        ended_at=answered.ended_at,
+        ended=answered.ended,
+    )
 
 
 def result_of(
@@ -102,6 +108,7 @@ def result_of(
     *,
     attempted_at: datetime,
     ended_at: datetime,
+    ended: float | None = None,
     by_listener: bool = False,
 ) -> AttemptResult:
     """The delivery's new state after an attempt (contract, section 5)."""
@@ -127,6 +134,7 @@ def result_of(
         pace=None if claim.by_store_clock else pace_after(exchange),
         by_listener=by_listener,
         wait=((due_at or ended_at) - ended_at).total_seconds() if claim.by_store_clock else None,
+        ended=ended,
     )
 
 

@@ -43,6 +43,7 @@ class AttemptResult:
     # Of a test store: seconds until the next attempt, counted from when this one was due. An advance of the store's clock moves
     # that time while the attempt is under way, so only the row knows it.
     wait: float | None = None
+    ended: float | None = None  # by the monotonic clock; not of a listener's attempt
 
 
 def record(results: Sequence[AttemptResult], *, plainly: bool = False) -> int:

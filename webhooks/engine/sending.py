@@ -13,6 +13,7 @@ from uuid import UUID
 
 from common.http import transport
 from common.http.exchanges import Exchange
+from common.observability.metrics import DELIVERY_STEPS
 from webhooks.engine.claims import Claim
 from webhooks.engine.clocks import DatabaseClock
 from webhooks.messages.message import Message
@@ -88,4 +89,17 @@ class InFlight:
         for answered in finished:
             claim = answered.request.claim
             self._in_flight.pop((claim.delivery_id, claim.fence), None)
+        _observe(finished)
         return finished
+
+
+def _observe(finished: Sequence[Answered]) -> None:
+    connected, first_byte = [], []
+    for each in finished:
+        exchange = each.exchange
+        if isinstance(exchange, Exchange) and exchange.connected_at is not None:
+            connected.append(exchange.connected_at - each.request.began)
+            if exchange.first_byte_at is not None:
+                first_byte.append(exchange.first_byte_at - exchange.connected_at)
+    DELIVERY_STEPS.observe("connected", connected)
+    DELIVERY_STEPS.observe("first_byte", first_byte)
