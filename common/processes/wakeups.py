@@ -34,7 +34,7 @@ class Wakeups(Protocol):
 
     def wake(self, name: str) -> None: ...
 
-    def wait(self, name: str, seconds: float) -> None: ...
+    def wait(self, name: str, seconds: float) -> bool: ...
 
 
 class RedisWakeups:
@@ -57,13 +57,14 @@ class RedisWakeups:
         except redis.RedisError as error:
             log.debug("no wake-up: %s", error)
 
-    def wait(self, name: str, seconds: float) -> None:
+    def wait(self, name: str, seconds: float) -> bool:
         seconds = max(0.01, min(seconds, self.patience))  # 0 would mean forever
         try:
-            self._waiting.blpop([self._key(name)], timeout=seconds)
+            return bool(self._waiting.blpop([self._key(name)], timeout=seconds))
         except redis.RedisError as error:
             log.debug("no wake-ups: %s", error)
             time.sleep(min(seconds, LocalWakeups.patience))
+            return False
 
     @staticmethod
     def _key(name: str) -> str:
@@ -86,10 +87,10 @@ class LocalWakeups:
             self._hints[name] = now
             self._changed.notify_all()
 
-    def wait(self, name: str, seconds: float) -> None:
+    def wait(self, name: str, seconds: float) -> bool:
         with self._changed:
             self._changed.wait_for(lambda: name in self._hints, min(seconds, self.patience))
-            self._hints.pop(name, None)
+            return self._hints.pop(name, None) is not None
 
 
 @lru_cache(maxsize=1)
@@ -102,9 +103,9 @@ def wake(name: str) -> None:
     shared().wake(name)
 
 
-def wait(name: str, seconds: float) -> None:
-    """Return when there is a hint under this name, after `seconds`, or after `patience()`."""
-    shared().wait(name, seconds)
+def wait(name: str, seconds: float) -> bool:
+    """Return when there is a hint under this name, after `seconds`, or after `patience()`. Whether there was a hint."""
+    return shared().wait(name, seconds)
 
 
 def patience() -> float:

@@ -1,6 +1,6 @@
 """Runs schedules under replaced time, one after the other."""
 
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import Any, Final, Self
 from unittest.mock import patch
 
@@ -10,12 +10,13 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
 from common.http import transport
+from common.processes import wakeups
 from tests.explored.lockstep import Seat, here
 from tests.explored.rules import Violation
 from tests.explored.runs import START, Choose, Explored, Run
 from tests.explored.scenes import OF_A_RUN, Scene
 from tests.explored.schedules import Schedule
-from webhooks.engine import claims, clocks, dispatcher, sending, slots
+from webhooks.engine import claims, clocks, dispatcher, sending, slots, wakeup
 
 DELAYS: Final = (4,)  # seconds before each retry
 # So that fewer looks find nothing.
@@ -41,6 +42,8 @@ class Explorer:
         for name, value in LONGER_RESTS.items():
             self._stack.enter_context(patch.object(dispatcher, name, value))
         replaced: tuple[tuple[Any, str, Any], ...] = (
+            (wakeup, "waking", lambda *_, **__: nullcontext()),
+            (wakeups, "wake", lambda _: self.current.ring()),
             (dispatcher, "sleep", lambda seconds: here.seat.sleep(seconds)),
             (timezone, "now", lambda: self.current.machine_time()),
             (clocks, "database_ahead", DATABASE_AHEAD),

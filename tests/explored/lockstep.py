@@ -107,6 +107,11 @@ class Seat:
         """At its next step. For the end of a run."""
         self.is_killed = True
 
+    def ring(self) -> None:
+        """A hint that deliveries have changed."""
+        assert self.dispatcher
+        self.dispatcher._wake()
+
     def close(self) -> None:
         self._closing = True
         self._go.release()
@@ -218,6 +223,9 @@ class Seat:
             self.run.tell(self.name, what)
             assert self.dispatcher
             self.dispatcher._stop.set()  # type: ignore[attr-defined]
+        elif what == schedules.IS_RUNG:
+            self.run.tell(self.name, what)
+            self.ring()
         elif what == schedules.DIES_BEFORE:
             self._die(f"dies before it {verb}")
         elif what == schedules.CUT_BEFORE:

@@ -81,6 +81,7 @@ class Run:
     book: Book = field(default_factory=Book)
     broken: Violation | None = None
     known: dict[UUID, bool] = field(default_factory=dict)  # webhooks: whether they get events
+    is_unheard: bool = False  # hints get lost
     alarm_at: float = -inf  # when to ask next whether there is one
     asked: dict[str, int] = field(default_factory=dict)
     births: dict[str, float] = field(default_factory=dict)
@@ -133,6 +134,12 @@ class Run:
             yield
         except Violation as violation:
             self.broken = self.broken or violation
+
+    def ring(self) -> None:
+        """A hint of deliveries that changed, for one that rests. The schedule may lose it."""
+        seat = next((each for each in self.seats if each.is_waiting), None)
+        if seat and not self.is_unheard:
+            seat.ring()
 
     # The network
 
@@ -288,7 +295,9 @@ class Run:
             self.disk_full_until = self.now + schedules.FULL_DISKS[what]
         else:
             self.known.clear()
+            self.is_unheard = what == schedules.UNHEARD
             self.scene.happens(what, self.time())
+            self.is_unheard = False
             self.book.changed_by_people(_by_id(self.read(ROWS)), self.scene.published)
 
     def _require_work_goes_on(self) -> None:

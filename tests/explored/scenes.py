@@ -96,7 +96,7 @@ class Scene:
 
     def happens(self, what: str, now: datetime) -> None:
         """In a session of its own, with its commit."""
-        if what == schedules.PUBLISHED:
+        if what in (schedules.PUBLISHED, schedules.UNHEARD):
             self.publish(now)
         elif what == schedules.ROLLED_BACK:
             with transaction.atomic():

@@ -13,13 +13,15 @@ CUT_BEFORE, CUT_AFTER = "loses its session before", "loses its session after"
 HOLDS = "waits before the commit"
 IS_ASKED = "is asked to stop"
 STOPS: Final = {f"stops for {seconds} s": seconds for seconds in (0.1, 2, 3, 6, 70)}
-OF_A_DISPATCHER: Final = (DIES_BEFORE, DIES_AFTER, CUT_BEFORE, CUT_AFTER, IS_ASKED, *STOPS)
+IS_RUNG = "gets a hint"
+OF_A_DISPATCHER: Final = (DIES_BEFORE, DIES_AFTER, CUT_BEFORE, CUT_AFTER, IS_ASKED, IS_RUNG, *STOPS)
 # What others do at such a moment, each in one transaction, before the statement.
 PUBLISHED, ROLLED_BACK = "an event is published", "an event is rolled back"
+UNHEARD = "an event is published, and no hint arrives"
 DELETED, DISABLED = "the webhook is deleted", "the webhook is disabled"
 PAUSED, RESUMED = "the app is paused", "the app is paused and resumed"
 UNINSTALLED = "the app is uninstalled"
-OF_PEOPLE: Final = (PUBLISHED, ROLLED_BACK, DELETED, DISABLED, PAUSED, RESUMED, UNINSTALLED)
+OF_PEOPLE: Final = (PUBLISHED, UNHEARD, ROLLED_BACK, DELETED, DISABLED, PAUSED, RESUMED, UNINSTALLED)
 NO_NETWORK, NO_DATABASE = "the network is cut for 20 s", "PostgreSQL is away for 4 s"
 FULL_DISKS: Final = {f"PostgreSQL has a full disk for {seconds} s": seconds for seconds in (4, 64)}
 OF_MACHINES: Final = (NO_NETWORK, NO_DATABASE, *FULL_DISKS)

@@ -8,7 +8,7 @@ deliveries it had claimed but not recorded are resent under the same ids once th
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from itertools import chain
 from math import inf
@@ -38,6 +38,8 @@ CLAIMED_AT_ONCE: Final = 128
 RECORDED_AT_ONCE: Final = 128
 # Times in seconds.
 REST: Final = 0.002  # between two looks for due deliveries, while they find some
+RUNG_REST: Final = 0.02  # the same, while hints of writers come: looks find what these miss
+RUNG_FOR: Final = 1.0  # after the last hint
 # A rest after a look that got none, to the one before it. When a claim gets none, others are at work, or endpoints have no room.
 PEEKS_SLOW_DOWN: Final = 1.25
 CLAIMS_SLOW_DOWN: Final = 2.0
@@ -79,8 +81,9 @@ class Dispatcher:
         self._planned = False
         self._may_have_lost_claims = False
         self._failing = False
-        self._woken = False
+        self._woken, self._resting = False, threading.Event()
         self._rest = REST
+        self._rung_at = -inf
         self._look_at = self._record_at = self._free_lost_at = self._compare_clocks_at = 0.0
         self._others_until = 0.0
         self._idle_since = inf
@@ -91,7 +94,7 @@ class Dispatcher:
         Returns the number of recorded attempts.
         """
         try:
-            with wakeup.waking(self._wake):
+            with wakeup.waking(self._wake, resting=self._resting) if idle is None else nullcontext():
                 while not self._stop.is_set():
                     with self._surviving_outages():
                         self._step()
@@ -124,10 +127,12 @@ class Dispatcher:
         if now >= self._free_lost_at:
             self._free_lost_at = now + FREE_LOST_EVERY
             self._lost_leases.free(self._clock.now())
-        if self._woken:
-            self._woken, self._rest, self._look_at = False, REST, self._others_until
+        woken, self._woken = self._woken, False
+        if woken:
+            self._rung_at, self._look_at = now, self._others_until
+            self._rest = self._shortest_rest()
         if now >= self._look_at:
-            self._look()
+            self._look(peeks=not woken or wakeup.is_heard())
         self._failing = False
 
     def _hold_and_record(self) -> None:
@@ -158,20 +163,28 @@ class Dispatcher:
 
     # 1 claim, 2 prepare, 3 send
 
-    def _look(self) -> None:
-        """Peek, and claim if anything is due. Then rest, for longer and longer while there is nothing to send."""
+    def _look(self, *, peeks: bool) -> None:
+        """Peek, and claim if anything is due. Then rest, for longer and longer while there is nothing to send.
+
+        Without a peek: somebody has said that there is something.
+        """
         began = monotonic()
         room = min(self._guard.room(len(self._sender.in_flight), began), CLAIMED_AT_ONCE)
-        if not (room and self._slot.id and self._peek.finds(self._clock.now())):
+        if not (room and self._slot.id and (not peeks or self._peek.finds(self._clock.now()))):
             self._rest_longer(PEEKS_SLOW_DOWN)
         elif claimed := claims.claim(room, seen_at := self._clock.now(), self._slot.id):
-            self._rest, self._idle_since = REST, inf
+            # After a full claim more are due.
+            self._rest, self._idle_since = self._shortest_rest() if len(claimed) < room else REST, inf
             self._others_until = began + TURN * (self._slot.share - 1)
             self._send(claimed, seen_at)
         else:
             self._rest_longer(CLAIMS_SLOW_DOWN)
         rest = min(self._rest, self._peek.due_in(self._clock.now()))
         self._look_at = max(monotonic() + rest, self._others_until)
+
+    def _shortest_rest(self) -> float:
+        is_rung = monotonic() - self._rung_at < RUNG_FOR and not wakeup.is_heard()
+        return RUNG_REST if is_rung else REST
 
     def _rest_longer(self, slow_down: float) -> None:
         longest = wakeup.LONGEST_REST if wakeup.is_heard() else LONGEST_REST * self._slot.share
@@ -210,7 +223,10 @@ class Dispatcher:
 
     def _collect(self, *, until: float) -> None:
         """Judge the attempts that are over by `until`."""
-        for answered in self._sender.answers(until=until):
+        self._resting.set()
+        finished = self._sender.answers(until=until)
+        self._resting.clear()
+        for answered in finished:
             self._keep(self._judge.judge(answered))
         for claim, result in self._judge.settled(monotonic()):
             if result is None:
