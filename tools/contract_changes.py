@@ -91,8 +91,8 @@ def main() -> int:
 
 
 def refused(before: Node, found: list[str], version: str, released: str) -> list[str]:
-    """Those of the breaking changes that the version may not make. Until the version has a number of its own, that is still to come."""
-    if _numbers(version) != _numbers(released) and not allowed(version, released):
+    """Those of the breaking changes that the version may not make. The number of a development version is no promise."""
+    if ".dev" not in version and not allowed(version, released):
         return found
     sudden = _removed_without_notice(before, found) if _numbers(released) >= FIRST_PROMISE else set()
     undecided = {each for each in found if each not in DECIDED and not FIRST_MAXIMUM.fullmatch(each)}
@@ -124,7 +124,7 @@ def allowed(version: str, released: str) -> bool:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.removeprefix("v").split(".")))
+    return tuple(map(int, version.removeprefix("v").partition(".dev")[0].split(".")))
 
 
 def record(name: str) -> None:

@@ -40,7 +40,7 @@ class Package:
     def file_name(self) -> str:
         if self.registry == "python":
             return f"{re.sub('[-_.]+', '_', self.name)}-{settings.VERSION}-py3-none-any.whl"
-        return f"{self.name}-{settings.VERSION}.tgz"
+        return f"{self.name}-{npm_version(settings.VERSION)}.tgz"
 
     @property
     def path(self) -> str:
@@ -80,6 +80,11 @@ class Package:
             make = wheel if self.registry == "python" else tarball
             replace(file, make(source).content)
         return file
+
+
+def npm_version(version: str) -> str:
+    """As npm wants it, by Semantic Versioning: `1.0.0-dev.0` for `1.0.0.dev0`."""
+    return version.replace(".dev", "-dev.")
 
 
 PACKAGES = {

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from common.supported import SUPPORTED
+from developers.sdks.packages import npm_version
 from tests.release.making import Released, cloned, git, make_release
 from tools.contract_changes import newest
 from tools.pins import EXTRAS
@@ -25,6 +26,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.timeout(1800)]
 
 def test_commit_has_the_version_everywhere_and_the_tag(released: Released) -> None:
     clone, version = released.clone, released.version
+    following = numbers.development(version)
+    assert set(numbers.read(clone).values()) == {following, npm_version(following)}
+    git(clone, "checkout", "--quiet", released.tag)
     assert set(numbers.read(clone).values()) == {version}
     assert f"## [Unreleased]\n\n## [{version}] - 20" in (clone / "CHANGELOG.md").read_text()
     assert re.search(
@@ -32,9 +36,13 @@ def test_commit_has_the_version_everywhere_and_the_tag(released: Released) -> No
         (clone / "docs/upgrading.md").read_text(),
         re.MULTILINE,
     )
-    assert git(clone, "rev-parse", f"{released.tag}^{{commit}}") == git(clone, "rev-parse", "main")
+    git(clone, "checkout", "--quiet", "main")
+    assert git(clone, "rev-parse", f"{released.tag}^{{commit}}") == git(clone, "rev-parse", "main~1")
     assert git(clone, "cat-file", "-t", released.tag) == "tag"
-    assert git(clone, "log", "-1", "--format=%s") == f"Release {version}"
+    assert git(clone, "log", "-2", "--format=%s").splitlines() == [
+        f"Go on as {following}",
+        f"Release {version}",
+    ]
     recorded = git(clone, "show", "--name-only", "--format=", released.tag).split()
     assert {f"tests/upgrades/releases/{released.tag}.sql", f"docs/contract/{released.tag}.json"} <= set(
         recorded
@@ -53,7 +61,7 @@ def test_files_of_a_release_are_made_again_from_its_commit(released: Released) -
         [sys.executable, "-m", "tools.release", released.version, "--files"],
         cwd=released.clone, env=os.environ | {"DEBUG": "1", "PYTHONPATH": str(released.clone)}, check=True,
     )  # fmt: skip
-    git(released.clone, "tag", "--annotate", "--message", "Release", released.tag, "HEAD~1")
+    git(released.clone, "tag", "--annotate", "--message", "Release", released.tag, "HEAD~2")
     git(released.clone, "reset", "--quiet", "--hard", "HEAD~1")
     assert sums.read_text() == before
 

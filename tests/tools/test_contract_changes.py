@@ -187,6 +187,8 @@ HEAD = "GET /app-api/products: 200: header X-Request-Id removed"
         ("1.0.0", "v0.2.0", [min(DECIDED)], []),
         ("0.2.1", "v0.2.0", [min(DECIDED)], [min(DECIDED)]),  # a number that announces nothing
         ("1.4.0", "v1.3.0", [HEAD], [HEAD]),
+        ("1.0.0.dev0", "v0.2.0", [GONE], [GONE]),
+        ("0.2.1.dev0", "v0.2.0", [min(DECIDED)], []),  # the release's number decides
         ("2.0.0", "v1.3.0", [HEAD], [HEAD]),
     ],
 )

@@ -5,8 +5,12 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
+from developers.sdks.packages import npm_version
 from tests.release.making import ROOT, git
+from tools import contract_changes
+from tools.contract_changes import FOLDER
 from tools.release import checks, notes, numbers
 
 
@@ -71,4 +75,31 @@ def test_sections_of_what_is_unreleased_get_version_and_date(root: Path) -> None
 
 
 def test_version_is_the_same_everywhere() -> None:
-    assert len(set(numbers.read(ROOT).values())) == 1
+    (version,) = {written.replace("-dev.", ".dev") for written in numbers.read(ROOT).values()}
+    assert set(numbers.read(ROOT).values()) <= {version, npm_version(version)}
+
+
+def test_between_releases_it_is_a_development_version_after_the_newest_one() -> None:
+    """What isn't released must not call itself by the name of a release."""
+    version, newest = Version(numbers.read(ROOT)["pyproject.toml"]), contract_changes.newest(FOLDER)
+    is_released = bool(notes.problems(ROOT))  # nothing is unreleased
+    assert version.is_devrelease is not is_released
+    assert version == Version(newest) if is_released else version > Version(newest)
+
+
+@pytest.mark.parametrize(
+    ("version", "following"), [("0.2.0", "0.3.0"), ("1.0.0", "1.1.0"), ("1.0.1", "1.1.0")]
+)
+def test_development_version_comes_before_the_next_release_and_after_this_one(
+    version: str, following: str, tmp_path: Path
+) -> None:
+    for name in numbers.FILES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    numbers.write(tmp_path, numbers.development(version))
+    written = numbers.read(tmp_path)
+    assert set(written.values()) == {f"{following}.dev0", f"{following}-dev.0"}
+    assert {Version(each) for each in written.values()} == {Version(f"{following}.dev0")}
+    assert Version(version) < Version(f"{following}.dev0") < Version(following)
+    numbers.write(tmp_path, following)
+    assert set(numbers.read(tmp_path).values()) == {following}

@@ -7,8 +7,9 @@ Everything happens in a copy of the tree, so that a release that fails leaves no
 3. `tools.image_digests`, `tools.pins`: digests of all images, hashes of all packages.
 4. `tools.record_release`: the database and the contract, which later versions are compared with. It needs PostgreSQL.
 5. `packages`: the commit's files in dist/.
+6. `numbers`: a second commit with the development version that follows.
 
-Then main moves to the new commit, which gets the tag. Nothing is pushed. `--files` makes the files of a release that was made before, from
+Then main moves to the second commit, and the first one gets the tag. Nothing is pushed. `--files` makes the files of a release that was made before, from
 the commit that recorded it.
 """
 
@@ -48,15 +49,23 @@ def main(arguments: list[str]) -> None:
         sys.exit("\n".join(problems))
     with copy_of_the_tree() as tree:
         prepare(tree, chosen.version, without_digests=chosen.without_digests)
-        git(tree, "add", "--all")
-        git(tree, "commit", "--quiet", "--message", f"Release {chosen.version}")
-        commit = git(tree, "rev-parse", "HEAD")
+        commit = record(tree, f"Release {chosen.version}")
         packages.build(tree, tag, ROOT / "dist")
-    git(ROOT, "merge", "--quiet", "--ff-only", commit)
+        following = numbers.development(chosen.version)
+        numbers.write(tree, following)
+        last = record(tree, f"Go on as {following}")
+    git(ROOT, "merge", "--quiet", "--ff-only", last)
     git(ROOT, "tag", "--annotate", "--message", f"Release {chosen.version}", tag, commit)
     print(
-        f"main and {tag} are at {commit[:12]}, and dist/ has its files. Push both: git push origin main {tag}"
+        f"{tag} is at {commit[:12]}, and dist/ has its files. main goes on as {following}. Push both: git push origin main {tag}"
     )
+
+
+def record(tree: Path, subject: str) -> str:
+    """Commit everything. Returns the commit."""
+    git(tree, "add", "--all")
+    git(tree, "commit", "--quiet", "--message", subject)
+    return git(tree, "rev-parse", "HEAD")
 
 
 def files_of(tag: str) -> None:

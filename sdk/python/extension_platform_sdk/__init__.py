@@ -37,7 +37,7 @@ from .sessions import (
 )
 from .signatures import InvalidSignature, sign, verify
 
-__version__ = "0.2.0"
+__version__ = "1.0.0.dev0"
 
 __all__ = [
     "ApiError",

@@ -22,7 +22,7 @@ from .sender import Sender
 from .shop import Row, Shop
 from .signatures import InvalidSignature, verify
 
-__version__ = "0.2.0"
+__version__ = "1.0.0.dev0"
 
 __all__ = [
     "ApiError",

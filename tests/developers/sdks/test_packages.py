@@ -20,7 +20,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from developers.sdks import packages
-from developers.sdks.packages import BROWSER, NODE, PACKAGES, PYTHON, STORE
+from developers.sdks.packages import BROWSER, NODE, PACKAGES, PYTHON, STORE, npm_version
 
 SPEC = "Contract 14 For programs"
 SOURCE = django_settings.BASE_DIR / "sdk"
@@ -106,7 +106,7 @@ def test_npm_installs_from_the_link_with_the_integrity_of_the_page(
     if not shutil.which("npm"):
         pytest.skip("npm is not installed")
     page = requests.get(f"{platform}/sdk/node/", timeout=10).text
-    found = re.search(rf'href="({name}-[\d.]+\.tgz)" data-integrity="([^"]+)"', page)
+    found = re.search(rf'href="({name}-[\w.-]+\.tgz)" data-integrity="([^"]+)"', page)
     assert found
     (tmp_path / "package.json").write_text("{}")
     environment = os.environ | {
@@ -135,10 +135,10 @@ def test_packages_have_the_version_of_the_service_and_their_hashes(client: Clien
         about = content.read(f"extension_platform_sdk-{version}.dist-info/METADATA").decode()
     assert f"Name: {PYTHON}\nVersion: {version}\n" in about
     for name in (NODE, BROWSER):
-        tarball = client.get(f"/sdk/node/{name}-{version}.tgz")
+        tarball = client.get(f"/sdk/node/{name}-{npm_version(version)}.tgz")
         with tarfile.open(fileobj=BytesIO(tarball.content)) as packed:
             manifest = json.load(packed.extractfile("package/package.json"))  # type: ignore[arg-type]
-        assert (manifest["name"], manifest["version"]) == (name, version)
+        assert (manifest["name"], manifest["version"]) == (name, npm_version(version))
     again = client.get(f"/sdk/python/{wheel[1]}", headers={"If-None-Match": answer["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
     for unknown in (f"python/{PYTHON}-9.whl", f"python/{NODE}/", "node/left-pad-1.0.0.tgz"):
