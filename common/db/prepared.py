@@ -74,8 +74,8 @@ class BoundStatement:
 
 
 def rows_of_each(*calls: BoundStatement) -> list[list[Any]]:
-    """Execute the statements in one round trip and one transaction, and each with a snapshot of its own. Returns the rows of
-    each.
+    """Execute the statements, and return the rows of each. On PostgreSQL that is one round trip and one transaction, and each has a
+    snapshot of its own.
     """
     try:
         return _executed(calls)
@@ -88,6 +88,8 @@ def rows_of_each(*calls: BoundStatement) -> list[list[Any]]:
 
 def _executed(calls: Sequence[BoundStatement]) -> list[list[Any]]:
     with connection.cursor() as cursor:
+        if connection.vendor != "postgresql":
+            return [cursor.execute(call.text, call.values).fetchall() for call in calls]
         for call in calls:
             if call.prepared:
                 call.prepared.prepare(cursor)

@@ -17,11 +17,13 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.contacts import NotAContact, email_key, kept_email_key, kept_phone_key, phone_key
+from common.db.inserts import Insertion, Replacing, insertion
 from stores.buyers.attributes import NONE, ByOwner
 from stores.models import Order, Shopper
 
 PREFIX: Final = "shp_"
 KEY: Final = 16  # bytes
+ORDERS_AGAIN: Final = Replacing(same=("business_id", "digest"), updated=("ordered_at",))
 KEPT: Final = timedelta(days=90)  # without an order
 BATCH: Final = 1000
 
@@ -124,17 +126,12 @@ def seen(*, business: Business, buyer: Buyer, now: datetime | None = None) -> Se
     return SeenShopper(bytes(found.seed), is_proven=found.pk == buyer.proven) if found else None
 
 
-def note_orders(*, business_id: UUID, people: Collection[str], now: datetime) -> None:
-    """These people have just ordered. One statement, in the transaction that saves the orders."""
-    digests = sorted(
-        {digest_of(business_id, person) for person in people if person}
-    )  # in one order, for the locks
-    Shopper.objects.bulk_create(
-        [_new(business_id, digest, now) for digest in digests],
-        update_conflicts=True,
-        unique_fields=["business", "digest"],
-        update_fields=["ordered_at"],
-    )
+def note_orders(*, business_id: UUID, people: Collection[str], now: datetime) -> list[Insertion]:
+    """What notes that these people have just ordered: one statement or none, for the transaction that saves the orders."""
+    # In one order, for the locks.
+    digests = sorted({digest_of(business_id, person) for person in people if person})
+    rows = [_new(business_id, digest, now) for digest in digests]
+    return [insertion(rows, ORDERS_AGAIN)] if rows else []
 
 
 def shopper_of(order: Order) -> Shopper | None:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from accounts.models import Business
 from common.contacts import NotAContact, email_key, phone_key
+from common.db.inserts import insert_each
 from stores import signals
 from stores.buyers.shoppers import note_orders, person_of
 from stores.connected.changes import RowChange, RowEvent, Totals, assign
@@ -99,7 +100,7 @@ def _empty(business: Business, change: RowChange, now: datetime) -> Order:
 
 def _note_people(business: Business, orders: Sequence[Order], now: datetime) -> None:
     people = [person_of(order.customer_email, order.customer_phone) for order in orders]
-    note_orders(business_id=business.pk, people=people, now=now)
+    insert_each(*note_orders(business_id=business.pk, people=people, now=now))
 
 
 def _new(changes: Sequence[RowChange], rows: dict[UUID, Order]) -> list[Order]:

@@ -9,13 +9,13 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, Model
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.enums import StoreNotice
 from accounts.models import Business
-from common.db.inserts import insert
+from common.db.inserts import insert_each, insertion
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict, ErrorDetail, Invalid, ServiceError, field_problems
 from common.ids import new_id
@@ -33,7 +33,7 @@ from stores.services.order_mails import mail_placed
 from stores.services.orders import require_orders_here
 from stores.services.payments import chosen_method, make_payment, open_payment, require_time_for_payment
 from stores.services.pricing import Basket, OrderRequest, PricedBasket, agree, read_basket
-from stores.services.totals import count_order, has_currency
+from stores.services.totals import count_order
 
 # If prices change while apps are being asked, their answers are outdated and they are asked again. A store whose
 # prices change faster than that can't accept the order.
@@ -202,18 +202,15 @@ def _write(checkout: Checkout, basket: Basket, agreed: PricedBasket, now: dateti
     order.attributes = {owner: dict(own) for owner, own in checkout.buyer.attributes.items() if own} or None
     order.created_at = order.updated_at = now
     order.lines = _items(order, basket)
-    order.number = count_order(checkout.business)
-    if not has_currency(
-        checkout.business, order.currency
-    ):  # what the customer and the apps said is in the one of before
+    number = count_order(checkout.business, order.currency)
+    if number is None:  # what the customer and the apps said is in the currency of before
         raise _changing()
+    order.number = number
     placed = change(order, OrderChangeKind.PLACED, by=checkout.by, now=now)
     parts = parts_of(order.pk, agreed.parts, now=now)
-    insert(order)
-    insert(*order.lines)
-    insert(placed)
-    insert(*parts)
-    note_orders(business_id=order.business_id, people=[person_of_order(order)], now=now)
+    people = note_orders(business_id=order.business_id, people=[person_of_order(order)], now=now)
+    rows: list[Sequence[Model]] = [[order], order.lines, [placed], parts]
+    insert_each(*(insertion(each) for each in rows if each), *people)
     Order._meta.get_field("payment").set_cached_value(order, None)  # no app need be asked
     return order
 

@@ -11,6 +11,7 @@ from django.db.models import Count, F, QuerySet
 
 from accounts.models import Business
 from common.db.compiled import Compiled, Param
+from common.db.prepared import BoundStatement, rows_of_each
 from stores.enums import ProductStatus
 from stores.models import Order, Product, Review, StoreTotals
 
@@ -26,20 +27,22 @@ def move_totals(business: Business, **by: int) -> None:
         StoreTotals.objects.filter(business=business).update(**changes)
 
 
-# One statement, and without the ORM, which compiled two for each order.
+# Without the ORM, which compiled two statements for each order.
 _COUNT_ORDER = """
 UPDATE stores_storetotals SET orders = orders + 1, last_order_number = last_order_number + 1
 WHERE business_id = %s RETURNING last_order_number
 """
 
 
-def count_order(business: Business) -> str:
-    """Count one more order and hand out its number. The lock keeps two orders from getting the same."""
-    key = StoreTotals._meta.pk.get_db_prep_value(business.pk, connection)
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNT_ORDER, [key])
-        (number,) = cursor.fetchone()
-    return str(number)
+def count_order(business: Business, currency: str) -> str | None:
+    """Count one more order and hand out its number. The lock keeps two orders from getting the same.
+
+    None if the store has another currency. That is final: a change of the currency needs the lock, so it is read after it.
+    """
+    counted = BoundStatement(_COUNT_ORDER, [StoreTotals._meta.pk.get_db_prep_value(business.pk, connection)])
+    in_currency = BoundStatement(*_IN_CURRENCY.sql(business=business.pk, currency=currency))
+    ((number,),), found = rows_of_each(counted, in_currency)
+    return str(number) if found else None
 
 
 _IN_CURRENCY = Compiled(
@@ -51,7 +54,7 @@ _IN_CURRENCY = Compiled(
 
 
 def has_currency(business: Business, currency: str) -> bool:
-    """Whether the store has this currency. Final once `count_order` has the lock, which a change of the currency needs."""
+    """Whether the store has this currency. Final once `StoreTotals` is locked, which a change of the currency needs."""
     return bool(_IN_CURRENCY.rows(business=business.pk, currency=currency))
 
 
