@@ -185,7 +185,7 @@ class Stage:
             self.is_over = True
 
     @contextmanager
-    def _site(self, folder: Path, tree: Path, *, rabbitmq: Any) -> Iterator[MagicMock]:
+    def _site(self, folder: Path, tree: Path, *, rabbitmq: Any, leap_every: float) -> Iterator[MagicMock]:
         self.brokers.append(rabbitmq)
         yield MagicMock()
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tools.soak.apps import ERASURE_DELAY
+from tools.soak.calls import ERASED_AFTER
 from tools.soak.figures import ALL
 from tools.soak.figures.deliveries import doubled
 from tools.soak.ledger import FIRST, Away, Change, Exported, Install, Ledger, Move, Placed
@@ -22,6 +22,8 @@ from tools.soak.receiver import Arrival, HookCall, discount_of, fee_of
 from tools.soak.run import Database, Delivery, Order, Run
 from tools.soak.seed import HOOKED, HOOKS, PAYING, RELEASED, STOCK
 from tools.soak.shop import Mirrored
+from tools.soak.week.clock import WEEK, Clock, Leap
+from tools.soak.week.due import Due, Passed
 from tools.soak.windows import BOUNDS, Window, Windows
 
 STORE, OTHER = "store", "another store"
@@ -91,7 +93,7 @@ def sound(folder: Path) -> Run:
     arrivals = [
         arrival(event, app, NOW + 1, data) for app in (hooked, payer, released) for event, data, _ in events
     ]
-    arrivals.append(arrival("business.data_erasure", payer, GONE + ERASURE_DELAY + 1, {}))
+    arrivals.append(arrival("business.data_erasure", payer, GONE + ERASED_AFTER + 1, {}))
     hooked.seen = released.seen = [(event, event, key) for event, _, key in events]
     ledger = Ledger(
         placed=[order], changes=changes, installs=[hooked, payer, released], repeated=1, pictures=1,
@@ -136,7 +138,16 @@ def sound(folder: Path) -> Run:
             platform=[(ROW, ("1", "PENDING", 9))],
             published=Counter({ROW: 1}),
         ),
+        week=Passed(
+            [Due("an export has expired", lambda: True, seen=NOW)], {"calls": ["calls_1"]}, [], [], True
+        ),
+        clock=Clock([Leap(NOW + 200 + each, NOW + 200.5 + each) for each in range(WEEK)]),
     )
+
+
+def week_of(run: Run) -> Passed:
+    assert run.week
+    return run.week
 
 
 def mirrored(run: Run) -> Mirrored:
@@ -268,6 +279,12 @@ DEFECTS: dict[str, Callable[[Run], object]] = {
     "rows of a connected store left": lambda run: mirrored(run).shop.update({ROW: ("1", "READY", 9)}),
     "rows that a snapshot still": lambda run: mirrored(run).left.append("outdated"),
     "orders of a connected store not": lambda run: mirrored(run).published.update([ROW]),
+    "hours that passed": lambda run: run.clock.leaps.pop(),
+    "an export has expired": lambda run: setattr(week_of(run).dues[0], "seen", None),
+    "partitions of calls that": lambda run: week_of(run).dropped.update(calls=[]),
+    "partitions that stayed": lambda run: week_of(run).overdue.append("calls_1"),
+    "partitions ahead": lambda run: week_of(run).missing.append("calls_2"),
+    "the encryption key": lambda run: setattr(run.week, "has_new_key", False),
     "planned faults": lambda run: run.faults and run.faults.planned.add("upgrade"),
     "processes that ended": lambda run: run.site and run.site.ended_by_themselves.append("web1: 1"),
     "statements that waited": lambda run: (

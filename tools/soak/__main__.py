@@ -28,6 +28,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--keep", type=Path, default=None, help="a folder for the logs, which is kept")
     parser.add_argument("--broker", choices=BROKERS, default=None, help="one of them in any case")
     parser.add_argument(
+        "--week", action="store_true", help="let a week pass for the rows meanwhile, in leaps of 12 hours"
+    )
+    parser.add_argument(
         "--slow-machine", action="store_true", help="only print what may come of a slow or shared machine"
     )
     parser.add_argument(
@@ -80,6 +83,7 @@ def _soak(chosen: argparse.Namespace, seed: int) -> int:
             seed=seed,
             release=release,
             restore=not chosen.without_restore,
+            is_week=chosen.week,
             rabbitmq=_rabbitmq(chosen.broker or BROKERS[seed % 2]),
         )
         run = course.run(plan, folder, stack)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import requests
 
-from tools.soak.calls import Calls
+from tools.soak.calls import Calls, every
 from tools.soak.ledger import Exported, Install, Placed, key_of
 from tools.soak.people import People
 from tools.soak.seed import PAYING, RELEASED
@@ -22,7 +22,6 @@ MOVED = 0.4  # of the orders are taken further, and each time with this chance a
 CANCELLED = 0.1  # of these are cancelled
 CHURN_EVERY = 4.0  # seconds between an uninstall and the next
 AWAY = 0.3  # of the uninstalled are installed again so late that the erasure was sent
-ERASURE_DELAY = 15  # seconds, instead of 48 hours
 READ_EVERY = 0.5
 FEED_EVERY = 0.7
 EXPORT_EVERY = 12.0
@@ -31,15 +30,20 @@ STATUSES = ("PENDING", "CONFIRMED", "PREPARING", "READY", "IN_DELIVERY", "DELIVE
 
 
 class Apps:
-    """Jobs of threads: each does one thing, and waits before it."""
+    """Jobs of threads: each does one thing."""
 
     def __init__(self, load: Calls, people: People) -> None:
         self._load, self._people = load, people
-        self.orders = [self.order] * CUSTOMERS
-        self.jobs = [self.come_and_go, self.read, self.follow_feed, self.export]
+        self.orders = [(self.order, lambda chance: chance.expovariate(ORDERS))] * CUSTOMERS
+        self.jobs = [
+            (self.come_and_go, every(CHURN_EVERY)),
+            (self.read, every(READ_EVERY)),
+            (self.follow_feed, every(FEED_EVERY)),
+            (self.export, every(EXPORT_EVERY)),
+        ]
         self._away: list[tuple[float, Install]] = []  # when to install again
 
-    def _as(
+    def as_(
         self, install: Install, session: requests.Session, method: str, path: str, **options: Any
     ) -> requests.Response:
         """A call with the token of an installation."""
@@ -55,16 +59,10 @@ class Apps:
 
     def order(self, session: requests.Session, chance: random.Random) -> None:
         ledger = self._load.ledger
-        self._load.over.wait(chance.expovariate(ORDERS))
         install, marker = chance.choice(ledger.active()), self._load.marker()
         payer = ledger.installed(PAYING, install.business) if chance.random() < PAID else None
-        body = {
-            "items": [{"productId": install.product, "quantity": chance.randint(1, 9)}],
-            "customer": {"name": marker, "email": "kim@example.com"},
-            "deliveryMethod": "DELIVERY",
-            "address": "1 Harbour Road",
-            "paymentMethod": f"app-{PAYING}:wallet" if payer else "CASH",
-        }
+        method = f"app-{PAYING}:wallet" if payer else "CASH"
+        body = order_of(marker, install.product, chance.randint(1, 9), method)
         began = monotonic()
         answer = self._place(session, install, marker, body)
         if answer.status_code != 201:
@@ -80,10 +78,21 @@ class Apps:
         while chance.random() < MOVED and self._move(session, chance, install, order):
             pass
 
+    def leave_unpaid(self, session: requests.Session, payer: Install) -> Placed | None:
+        """An order that waits for the app's payment. None if the app is gone."""
+        marker, began = self._load.marker(), monotonic()
+        install = self._load.ledger.installed(RELEASED, payer.business)
+        assert install  # it is never uninstalled
+        body = order_of(marker, payer.product, 1, f"app-{PAYING}:wallet")
+        answer = self._place(session, install, marker, body)
+        if answer.status_code != 201 or answer.json()["payment"]["status"] != "PENDING":
+            return None
+        return self._accepted(answer, marker, payer.business, began)
+
     def _place(
         self, session: requests.Session, install: Install, marker: str, body: dict[str, Any]
     ) -> requests.Response:
-        return self._as(
+        return self.as_(
             install, session, "POST", "/app-api/orders", json=body, headers={"Idempotency-Key": marker}
         )
 
@@ -114,7 +123,7 @@ class Apps:
     def _settle(self, session: requests.Session, payer: Install, order: Placed) -> None:
         began = monotonic()
         path = f"/app-api/orders/{order.id}/payment"
-        answer = self._as(payer, session, "PATCH", path, json={"status": "COMPLETED"})
+        answer = self.as_(payer, session, "PATCH", path, json={"status": "COMPLETED"})
         if answer.status_code == 200:
             order.is_paid, order.changed = True, monotonic()
             self._load.ledger.changed("payment.completed", order.id, order.business, began)
@@ -130,7 +139,7 @@ class Apps:
             return False
         status = "CANCELLED" if chance.random() < CANCELLED else chance.choice(later[:2])
         began, path = monotonic(), f"/app-api/orders/{order.id}/status"
-        answer = self._as(install, session, "PATCH", path, json={"status": status})
+        answer = self.as_(install, session, "PATCH", path, json={"status": status})
         if answer.status_code != 200:
             if not self._is_explained(answer, install, order.accepted):
                 self._load.failed("A status", answer)
@@ -146,7 +155,6 @@ class Apps:
 
     def come_and_go(self, session: requests.Session, chance: random.Random) -> None:
         """Uninstall an app by its token, see that the token is worth nothing, and install it again: at once, or much later."""
-        self._load.over.wait(CHURN_EVERY)
         for due, gone in list(self._away):
             if due < monotonic():
                 self._away.remove((due, gone))
@@ -157,18 +165,17 @@ class Apps:
         install.ended = monotonic()
         self._load.call(session, "POST", "/oauth/revoke", data={"token": install.token}, **known)
         install.gone = monotonic()
-        after = self._as(install, session, "GET", "/app-api/products")
+        after = self.as_(install, session, "GET", "/app-api/products")
         if after.status_code != 401:
             self._load.ledger.failed(f"The token of an uninstalled app was answered {after.status_code}.")
         if chance.random() < AWAY:
-            self._away.append((monotonic() + 3 * ERASURE_DELAY, install))
+            self._away.append((monotonic() + self._load.away_for, install))
         else:
             self._people.install(install.app, install.business)
 
     # Reading
 
     def read(self, session: requests.Session, chance: random.Random) -> None:
-        self._load.over.wait(READ_EVERY)
         install = chance.choice(self._load.ledger.active())
         token = {"Authorization": f"Bearer {install.token}"}
         port = urlsplit(self._load.url).port
@@ -188,14 +195,13 @@ class Apps:
             self._load.failed(f"GET {path}", answer)
 
     def follow_feed(self, session: requests.Session, chance: random.Random) -> None:
-        self._load.over.wait(FEED_EVERY)
         self.read_feed(session, chance.choice(self._load.ledger.active()))
 
     def read_feed(self, session: requests.Session, install: Install) -> None:
         """To its end. A cursor from before a restore is refused, and the app begins again."""
         while True:
             after = f"&after={install.cursor}" if install.cursor else ""
-            answer = self._as(install, session, "GET", f"/app-api/events?limit=200{after}")
+            answer = self.as_(install, session, "GET", f"/app-api/events?limit=200{after}")
             if answer.status_code == 410:
                 install.cursor, install.seen = "", []
                 continue
@@ -212,20 +218,29 @@ class Apps:
                 return
 
     def export(self, session: requests.Session, chance: random.Random) -> None:
-        self._load.over.wait(EXPORT_EVERY)
         install, began = chance.choice(self._load.ledger.active()), monotonic()
-        answer = self._as(install, session, "POST", "/app-api/exports", json={"resource": "orders"})
+        answer = self.as_(install, session, "POST", "/app-api/exports", json={"resource": "orders"})
         path = f"/app-api/exports/{answer.json().get('id')}"
         while answer.status_code in (200, 202) and answer.json()["status"] == "PENDING":
             sleep(0.5)
-            answer = self._as(install, session, "GET", path)
+            answer = self.as_(install, session, "GET", path)
             if monotonic() > began + EXPORTED_WITHIN:
                 break
         if answer.status_code == 200 and answer.json()["status"] == "READY":
-            answer = self._as(install, session, "GET", f"{path}/file")
+            answer = self.as_(install, session, "GET", f"{path}/file")
         if answer.headers.get("Content-Type") == "application/gzip":
             ids = frozenset(json.loads(row)["id"] for row in gzip.decompress(answer.content).splitlines())
             exported = Exported(install.business, began, monotonic(), ids)
             self._load.ledger.exports.append(exported)
         elif not self._is_explained(answer, install, began):
             self._load.failed("An export", answer)
+
+
+def order_of(marker: str, product: str, quantity: int, payment_method: str) -> dict[str, Any]:
+    return {
+        "items": [{"productId": product, "quantity": quantity}],
+        "customer": {"name": marker, "email": "kim@example.com"},
+        "deliveryMethod": "DELIVERY",
+        "address": "1 Harbour Road",
+        "paymentMethod": payment_method,
+    }

@@ -15,6 +15,12 @@ from tools.soak.ledger import Ledger
 
 GIVE_UP = 150.0  # seconds: after a kill, an idempotency key is free again after a minute
 Job = Callable[[requests.Session, random.Random], None]
+Paced = tuple[Job, Callable[[random.Random], float]]  # a job, and the seconds before it
+ERASED_AFTER = 15.0  # seconds, instead of 48 hours
+
+
+def every(seconds: float) -> Callable[[random.Random], float]:
+    return lambda _: seconds
 
 
 class GivenUp(Exception):
@@ -31,6 +37,7 @@ class Calls:
         self.is_current = True
         self.over = threading.Event()
         self.repeated: WeakSet[requests.Response] = WeakSet()  # answers to what may have been done already
+        self.away_for = 3 * ERASED_AFTER  # until an app is installed again that is away for its erasure
         self._markers = count(1)
 
     def marker(self) -> str:

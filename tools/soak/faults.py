@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+from threading import Lock
 from time import monotonic, sleep
 
 from psycopg import OperationalError
@@ -77,6 +78,7 @@ class Faults:
             )
         self._undone_deliveries = frozenset[str]()  # tried since the moment that a restore went back to
         self._began, self._ended = monotonic(), inf
+        self.at_work = Lock()  # held from a fault until the installation has recovered
         load.is_current = to is None
 
     def so_far(self) -> Windows:
@@ -146,10 +148,10 @@ class Faults:
 
     def cause(self, *faults: Fault) -> None:
         """All at once, and then wait until the installation has recovered."""
-        began = monotonic()
-        may_double = any(BOUNDS[fault.kind].doubles for fault in faults)
-        in_flight = self._in_flight(LEASED) if may_double else frozenset()
-        with ThreadPoolExecutor(len(faults)) as pool:
+        with self.at_work, ThreadPoolExecutor(len(faults)) as pool:
+            began = monotonic()
+            may_double = any(BOUNDS[fault.kind].doubles for fault in faults)
+            in_flight = self._in_flight(LEASED) if may_double else frozenset()
             for fault in faults:
                 pool.submit(self._cause, fault, began, in_flight)
 

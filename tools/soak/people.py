@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import requests
 from PIL import Image
 
-from tools.soak.calls import Calls, GivenUp
+from tools.soak.calls import Calls, GivenUp, every
 from tools.soak.ledger import Install, Placed
 
 HIDDEN = re.compile(r'<input type="hidden" name="([\w-]+)" value="([^"]*)">')
@@ -21,8 +21,10 @@ REVIEW_EVERY = 4.0
 SHADE = 12  # by which a channel of a picture may differ after it was made smaller
 
 
-def hidden_fields(page: requests.Response) -> dict[str, str]:
-    return {name: unescape(value) for name, value in HIDDEN.findall(page.text)}
+def hidden_fields(page: requests.Response, action: str = "") -> dict[str, str]:
+    """Of the form that leads there; of all forms if none says so."""
+    form = page.text.partition(f'action="{action}"')[2].partition("</form>")[0] if action else ""
+    return {name: unescape(value) for name, value in HIDDEN.findall(form or page.text)}
 
 
 class Merchant:
@@ -37,7 +39,7 @@ class Merchant:
     def install(self, app: dict[str, Any]) -> None:
         """The way of a merchant through the consent page, the app's exchange of the code, and its look at its webhook."""
         began = monotonic()
-        while (answer := self._exchange(app, self._consent(app))) is None:
+        while (answer := self.exchange(app, self.consent(app))) is None:
             sleep(1.0)
         token = answer.json()
         made = Install(
@@ -56,7 +58,7 @@ class Merchant:
         with self._load.ledger.lock:
             self._load.ledger.installs.append(made)
 
-    def _exchange(self, app: dict[str, Any], code: str) -> requests.Response | None:
+    def exchange(self, app: dict[str, Any], code: str) -> requests.Response | None:
         """None if it has to be done again: a code that was used once is worth nothing."""
         try:
             answer = self._load.call(
@@ -73,7 +75,7 @@ class Merchant:
             raise GivenUp(f"A code was answered {answer.status_code}: {answer.text[:200]}")
         return answer if answer.status_code == 200 else None
 
-    def _consent(self, app: dict[str, Any]) -> str:
+    def consent(self, app: dict[str, Any]) -> str:
         query = {
             "response_type": "code",
             "client_id": app["client_id"],
@@ -107,7 +109,9 @@ class Merchant:
     def press(
         self, path: str, page: requests.Response, fields: dict[str, str], **options: Any
     ) -> requests.Response:
-        return self._load.call(self._session, "POST", path, data=hidden_fields(page) | fields, **options)
+        return self._load.call(
+            self._session, "POST", path, data=hidden_fields(page, path) | fields, **options
+        )
 
 
 class People:
@@ -115,9 +119,14 @@ class People:
 
     def __init__(self, load: Calls) -> None:
         self._load = load
+        self.aside = Merchant(load, load.world["aside"])
         self._merchants = {each["business"]: Merchant(load, each) for each in load.world["merchants"]}
         self._numbers = 0
-        self.jobs = [self.stock_shelf, self.shop, self.review]
+        self.jobs = [
+            (self.stock_shelf, every(SHELF_EVERY)),
+            (self.shop, every(SHOP_EVERY)),
+            (self.review, every(REVIEW_EVERY)),
+        ]
 
     def install_all(self) -> None:
         for merchant in self._merchants.values():
@@ -127,11 +136,6 @@ class People:
     def install(self, app: int, business: str) -> None:
         self._merchants[business].install(self._load.world["apps"][app])
 
-    def _wait(self, seconds: float) -> bool:
-        """Whether to go on: what these jobs do, the first release can't do yet."""
-        self._load.over.wait(seconds)
-        return self._load.is_current and not self._load.over.is_set()
-
     def _any(self, chance: random.Random) -> Merchant:
         return chance.choice(list(self._merchants.values()))
 
@@ -139,7 +143,7 @@ class People:
 
     def stock_shelf(self, session: requests.Session, chance: random.Random) -> None:
         """Add a product with a picture, look at it, rename it, and delete it."""
-        if not self._wait(SHELF_EVERY):
+        if not self._load.is_current:  # the first release can't do it yet
             return
         merchant, ledger = self._any(chance), self._load.ledger
         self._numbers += 1
@@ -197,7 +201,7 @@ class People:
 
     def shop(self, _: requests.Session, chance: random.Random) -> None:
         """Put a product into the cart and order it, by the store's pages."""
-        if not self._wait(SHOP_EVERY):
+        if not self._load.is_current:
             return
         merchant, marker, session = self._any(chance), self._load.marker(), requests.Session()
         session.headers["Host"] = self._host(merchant)
@@ -219,7 +223,7 @@ class People:
             ledger.mails[email] = accepted
 
     def review(self, session: requests.Session, chance: random.Random) -> None:
-        if not self._wait(REVIEW_EVERY):
+        if not self._load.is_current:
             return
         merchant, began = self._any(chance), monotonic()
         self._numbers += 1

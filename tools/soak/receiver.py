@@ -5,7 +5,9 @@ import contextlib
 import json
 import random
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from time import monotonic, time
 from typing import Any, Self
 
@@ -18,6 +20,7 @@ FAILING = 0.04  # of the webhooks are answered 500
 LAME = 1
 RESET = 0.02  # of its webhooks are hung up on
 HANGING = 0.005  # get no answer in time
+PAYABLE = timedelta(hours=24)
 TOO_LONG = 11.0  # seconds; a delivery is given up after ten
 # A share is answered 200 late, so that more deliveries are in flight at a fault. But not so late that the app counts as slow.
 LATE = 0.5
@@ -42,7 +45,7 @@ def hook_answer(point: str, data: dict[str, Any]) -> dict[str, Any]:
         case "checkout.payment_methods":
             return {"methods": [{"id": "wallet", "name": "Wallet"}]}
         case "checkout.create_payment":
-            return {"invoiceId": data["orderId"]}
+            return {"invoiceId": data["orderId"], "expiresAt": (datetime.now(UTC) + PAYABLE).isoformat()}
     return {"valid": True}
 
 
@@ -85,6 +88,9 @@ class Receiver:
     def __init__(self, chance: random.Random) -> None:
         self.forget()
         self.is_kind = False  # answers everything well
+        self.stores: Collection[str] | None = (
+            None  # requests about others, such as those of checks, aren't kept
+        )
         self._chance = chance
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -99,8 +105,13 @@ class Receiver:
         self.first: dict[str, tuple[float, int, bytes]] = {}
         self.requests = 0
 
+    def _is_kept(self, store: str) -> bool:
+        return self.stores is None or store in self.stores
+
     async def _webhook(self, request: web.Request) -> web.StreamResponse:
         body, head, app = await request.read(), request.headers, int(request.match_info["app"])
+        if not self._is_kept(head.get("X-Webhook-Business-Id", "")):
+            return web.Response()
         self.requests += 1
         self.first.setdefault(head["X-Service-Event-Id"], (monotonic(), app, body))
         luck = 1.0 if self.is_kind else self._chance.random()
@@ -135,6 +146,8 @@ class Receiver:
     async def _hook(self, request: web.Request) -> web.StreamResponse:
         body, head = await request.read(), request.headers
         sent = json.loads(body)
+        if not self._is_kept(sent["businessId"]):
+            return web.json_response(hook_answer(sent["hookPoint"], sent["data"]))
         self.hooks.append(
             HookCall(
                 app=int(request.match_info["app"]),

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from time import monotonic, sleep, time
-from typing import Any
+from typing import Any, Final
 
 import psycopg
 
+from common.ids import first_id_at
+from tools.soak.calls import ERASED_AFTER
 from tools.soak.faults import Faults
 from tools.soak.ledger import Install, Ledger, key_of
 from tools.soak.load import Load
@@ -18,6 +20,10 @@ from tools.soak.memory import Memory
 from tools.soak.receiver import Receiver
 from tools.soak.shop import Mirrored
 from tools.soak.site import Site
+from tools.soak.week import clock as clock_module
+from tools.soak.week.clock import Clock
+from tools.soak.week.due import Passed
+from tools.soak.week.leaps import Week
 from tools.soak.windows import Windows
 
 WAITING = "SELECT count(*) FROM webhooks_delivery WHERE status IN ('PENDING', 'RETRYING')"
@@ -25,7 +31,7 @@ ORDERS = """
 SELECT o.id::text, o.customer_name, o.status, payment.status
 FROM stores_order o LEFT JOIN stores_payment payment ON payment.order_id = o.id WHERE o.customer_name LIKE 'Kim %'
 """
-DELIVERIES = "SELECT id::text, webhook_id::text, event_type, status, attempt_count, created_at, finished_at FROM webhooks_delivery"
+DELIVERIES = "SELECT id::text, webhook_id::text, event_type, status, attempt_count, created_at, finished_at FROM webhooks_delivery WHERE id >= %s::uuid"
 SOLD = """
 SELECT product.stock, coalesce(sum(item.quantity) FILTER (WHERE o.customer_name LIKE 'Kim %%' AND o.status <> 'CANCELLED'), 0)
 FROM stores_product product LEFT JOIN stores_orderitem item ON item.product_id = product.id
@@ -46,6 +52,7 @@ JOIN installations_installation installation ON installation.id = webhook.instal
 WHERE delivery.status = 'CANCELLED' AND delivery.finished_at >= installation.uninstalled_at
 """
 
+USUAL: Final = Clock()
 Owed = tuple[str, str, str]  # the webhook's id, the event, its key
 
 
@@ -79,12 +86,20 @@ class Database:
     cancelled: set[Owed] = field(default_factory=set)
 
     @classmethod
-    def read(cls, session: "psycopg.Connection[Any]", products: list[str]) -> "Database":
+    def read(
+        cls, session: "psycopg.Connection[Any]", products: list[str], clock: Clock = USUAL, since: float = 0.0
+    ) -> "Database":
+        """`since` leaves out older deliveries, which a week has made up. Its times are those of the run."""
+        first = str(first_id_at(datetime.fromtimestamp(since, UTC)))
+
+        def at(read: datetime | None) -> float | None:
+            return clock.real(moment(read)) if read else None
+
         return cls(
             orders=[Order(*row) for row in session.execute(ORDERS)],
             deliveries={
-                id_: Delivery(*rest, moment(created), moment(finished) if finished else None)
-                for id_, *rest, created, finished in session.execute(DELIVERIES)
+                id_: Delivery(*rest, at(created) or 0.0, at(finished))
+                for id_, *rest, created, finished in session.execute(DELIVERIES, [first])
             },
             stock=session.execute(SOLD, [products]).fetchall(),
             unanswered={id_ for (id_,) in session.execute(UNANSWERED)},
@@ -110,12 +125,24 @@ class Run:
     memory: Memory | None = None
     shop: Mirrored | None = None  # none where the release has no connections
     judged_from: float = 0.0  # what was before is the release's
+    week: Passed | None = None
+    clock: Clock = field(default_factory=Clock)
+    erased_after: float = ERASED_AFTER
 
     @classmethod
-    def gather(cls, site: Site, load: Load, receiver: Receiver, faults: Faults, memory: Memory) -> "Run":
+    def gather(
+        cls,
+        site: Site,
+        load: Load,
+        receiver: Receiver,
+        faults: Faults,
+        memory: Memory,
+        week: Week | None = None,
+    ) -> "Run":
+        clock = week.clock if week else USUAL
         products = [merchant["product"] for merchant in load.world["merchants"]]
         with site.postgres.connect("soak") as session:
-            database = Database.read(session, products)
+            database = Database.read(session, products, clock, since=site.began if week else 0.0)
         return cls(
             ledger=load.ledger,
             receiver=receiver,
@@ -127,6 +154,9 @@ class Run:
             memory=memory,
             shop=load.shop.mirrored if load.shop else None,
             judged_from=faults.upgraded_at,
+            week=week.result() if week else None,
+            clock=clock,
+            erased_after=clock_module.ERASED_AFTER if week else ERASED_AFTER,
         )
 
     @cached_property

@@ -47,7 +47,7 @@ def main(receiver: str, apps: int, merchants: int) -> None:
     developer = person("developer@example.com", "DEVELOPER").user
     reviewer = create_reviewer(email="reviewer@example.com", name="Rae Reviewer", password=PASSWORD)
     found: dict[str, Any] = {"apps": [], "merchants": [], "password": PASSWORD}
-    for number in range(merchants):
+    for number in range(merchants + 1):
         made = person(f"merchant{number}@example.com", "MERCHANT", business_name=f"Store {number}")
         fill_store(business=made.business)
         store = made.business
@@ -59,6 +59,7 @@ def main(receiver: str, apps: int, merchants: int) -> None:
                 **_counted_product(store),
             }
         )
+    found["aside"] = found["merchants"].pop()  # whose store no order comes to
     for number in range(apps):
         found["apps"].append(_app(developer, reviewer, number, f"{receiver}/app/{number}"))
     if find_spec("stores.connected"):  # which no release before 0.4 has
@@ -108,21 +109,22 @@ def _app(developer: Any, reviewer: Any, number: int, url: str) -> dict[str, Any]
     }
 
 
-def _shop(developer: Any, reviewer: Any, number: int) -> dict[str, str]:
+def _shop(developer: Any, reviewer: Any, number: int) -> dict[str, Any]:
     """A connection with a store, on which an app is installed that only reads."""
     from accounts.services import shops
     from installations.services.lifecycle import Terms, install
     from marketplace.models import App
     from stores.connected.stores import open_store
 
-    app = App.objects.get(client_id=_app(developer, reviewer, number, "")["client_id"])
+    made_app = _app(developer, reviewer, number, "")
+    app = App.objects.get(client_id=made_app["client_id"])
     made = shops.connect(name="Soak")
     store = open_store(
         system=made.system, external_id="main", values={"name": "Connected", "currency": "USD"}
     )
     terms = Terms(is_test=False, granted_scopes=app.approved_scopes, agreed_version=app.approved_version)
     issued = install(app=app, business=store.business, installed_by=store.business.owner, terms=terms)
-    return {"key": made.key, "token": issued.access_token}
+    return {"key": made.key, "token": issued.access_token, "app": made_app}
 
 
 if __name__ == "__main__":

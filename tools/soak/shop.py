@@ -5,12 +5,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
-from time import sleep
 from typing import Any, Final
 
 import requests
 
-from tools.soak.calls import Calls
+from tools.soak.calls import Calls, every
 
 PRODUCTS: Final = 40
 DIES: Final = 0.15  # the share of changes after which it is killed before it has pushed them
@@ -40,15 +39,15 @@ class Mirrored:
 class Shop:
     """Everything that it has committed is in `_book`, whatever becomes of the push."""
 
-    def __init__(self, calls: Calls, connection: dict[str, str]) -> None:
+    def __init__(self, calls: Calls, connection: dict[str, Any]) -> None:
         self._calls, self._connection = calls, connection
         self._book: Book = {}
         self._numbers = count(1)
         self.mirrored = Mirrored()
+        self.jobs = [(self.change, every(PAUSE))]
 
     def change(self, session: requests.Session, chance: random.Random) -> None:
         """One change of the shop, and its push, unless the shop dies between."""
-        sleep(PAUSE)
         if chance.random() < REPAIRS:
             self._repair(session)
             return

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from secrets import token_bytes, token_urlsafe
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 from typing import Any, Self
 
 import requests
@@ -20,7 +20,7 @@ from tests.ports import free_port
 from tools.backups import BackedUp
 from tools.released_tree import interpreter
 from tools.servers import Nginx, RabbitMQ, Redis
-from tools.soak.apps import ERASURE_DELAY
+from tools.soak.calls import ERASED_AFTER
 
 ROOT = Path(__file__).resolve().parents[2]
 RETRY_DELAYS = "1,2,4,8,16,16"
@@ -91,12 +91,16 @@ class Member:
 class Site:
     """A context manager: PostgreSQL, Redis, nginx, two web processes, two workers and the scheduler.
 
-    The broker is `rabbitmq`, or else Redis.
+    The broker is `rabbitmq`, or else Redis. With `leap_every`, hours pass in so many seconds, and what is due hourly or daily comes as
+    often; erasures wait for their 48 hours.
     """
 
-    def __init__(self, folder: Path, tree: Path, *, rabbitmq: RabbitMQ | None = None) -> None:
+    def __init__(
+        self, folder: Path, tree: Path, *, rabbitmq: RabbitMQ | None = None, leap_every: float = 0.0
+    ) -> None:
         self.folder = folder
         self.tree = tree
+        self.began = time()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._web_ports = [free_port(), free_port()]
@@ -112,6 +116,7 @@ class Site:
         self.members: list[Member] = []
         self.ended_by_themselves: list[str] = []  # names, each with its exit status
         self._lock = threading.RLock()
+        self._replaced = threading.Lock()  # one at a time is
         self._over = threading.Event()
         self.environment = os.environ | {
             "DJANGO_SETTINGS_MODULE": "soak_settings",
@@ -128,7 +133,11 @@ class Site:
             "TRUSTED_PROXIES": "127.0.0.1",
             "METRICS_TOKEN": token_urlsafe(48),
             "WEBHOOK_RETRY_DELAYS": RETRY_DELAYS,
-            "DATA_ERASURE_DELAY": str(ERASURE_DELAY),
+            **(
+                {"LEAP_EVERY": str(leap_every)}
+                if leap_every
+                else {"DATA_ERASURE_DELAY": str(int(ERASED_AFTER))}
+            ),
             "EMAIL_URL": f"filemail:///{self.mails}",
             "NEW_STORE_MAILS": "1000000",
             "VAR_DIR": str(folder / "var"),
@@ -182,14 +191,15 @@ class Site:
 
     def replace(self, member: Member, tree: Path | None = None) -> None:
         """Stop it as an operator does, and start it again, maybe in another version."""
-        with self._lock:
-            member.is_wanted = False
-        member.terminate()
-        with self._lock:
-            member.tree = tree or member.tree
-            member.start(self.environment)
-            member.is_wanted = True
-        self.wait_for(member)
+        with self._replaced:
+            with self._lock:
+                member.is_wanted = False
+            member.terminate()
+            with self._lock:
+                member.tree = tree or member.tree
+                member.start(self.environment)
+                member.is_wanted = True
+            self.wait_for(member)
 
     def wait_for(self, member: Member) -> None:
         """Until a web process is ready. Others need a moment only they know of."""

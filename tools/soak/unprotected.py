@@ -11,11 +11,12 @@ from typing import Final
 
 from tests.faults.protections import Change, source_of
 from tools.soak import course
-from tools.soak.defects import DEFECTS, Defect
+from tools.soak.defects import DEFECTS, Defect, week
 from tools.soak.figures import ALL, Finding
 from tools.soak.site import ROOT
 
 SECONDS: Final = 75.0  # of load in each run; an erasure is sent, and an app comes back meanwhile
+SECONDS_OF_A_WEEK: Final = 180.0
 SETTLES_WITHIN: Final = 60.0  # some defects keep deliveries from ever being over
 NOT_COPIED: Final = (".git", ".venv", "build", "var", "node_modules", "__pycache__", ".*_cache")
 
@@ -36,8 +37,14 @@ def prove(seed: int, keep: Path | None, only: str | None = None) -> int:
                 folder / "tree", [each for defect in defects.values() for each in defect.changes]
             )
             print(f"{group}: {len(defects)} defects", file=sys.stderr, flush=True)
+            is_week = group == week.GROUP
             plan = course.Plan(
-                seconds=SECONDS, seed=seed, tree=tree, has_faults=False, settles_within=SETTLES_WITHIN
+                seconds=SECONDS_OF_A_WEEK if is_week else SECONDS,
+                seed=seed,
+                tree=tree,
+                has_faults=False,
+                settles_within=SETTLES_WITHIN,
+                is_week=is_week,
             )
             run = course.run(plan, folder, stack)
             red = [found for figure in ALL for found in figure(run) if found.problem]

@@ -30,6 +30,8 @@ BOUNDS: Final = {
     "PostgreSQL crashes": Bound(5, 10, doubles=True),
     "upgrade": Bound(None, 10),
     "restore": Bound(5, 10, doubles=True),
+    "hours pass": Bound(None, 5),
+    "restart with another key": Bound(None, 5),
 }
 
 

@@ -6,9 +6,9 @@ late.
 
 from typing import Final
 
-from tools.soak.defects import around, engine
+from tools.soak.defects import around, engine, week
 from tools.soak.defects.defect import Defect
 
 __all__ = ["DEFECTS", "Defect"]
 
-DEFECTS: Final = around.DEFECTS | engine.DEFECTS
+DEFECTS: Final = around.DEFECTS | engine.DEFECTS | week.DEFECTS

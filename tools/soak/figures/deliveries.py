@@ -25,7 +25,7 @@ def late(run: Run) -> Iterator[Finding]:
     don't keep the platform waiting.
     """
     waits = [
-        (moment(json.loads(body)["timestamp"]), at)
+        (run.clock.real(moment(json.loads(body)["timestamp"]), seen=at), at)
         for at, app, body in run.receiver.first.values()
         if app != LAME
     ]

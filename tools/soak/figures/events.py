@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from tools.soak.apps import ERASURE_DELAY
 from tools.soak.figures.finding import Finding, none_of, some_of
 from tools.soak.ledger import Install, read_body
 from tools.soak.receiver import LAME, Arrival
@@ -76,14 +75,14 @@ def erasures(run: Run) -> Iterator[Finding]:
     for install in (each for each in run.ledger.installs if each.gone):
         assert install.gone
         assert install.ended
-        at, due = sent.get(install.webhook), install.gone + ERASURE_DELAY
+        at, due = sent.get(install.webhook), run.clock.later(install.gone, run.erased_after)
         again = _again(run, install)
         if again is None or again.began > due + FOLLOWED_WITHIN:
             expected += 1
             if at is None:
                 lost.append(f"app {install.app} at {install.business}")
         is_back = at is not None and again is not None and at > again.since + GONE_WITHIN
-        if at is not None and (is_back or at < install.ended + ERASURE_DELAY):
+        if at is not None and (is_back or at < run.clock.later(install.ended, run.erased_after)):
             early.append(
                 f"app {install.app} at {install.business}: {at - install.gone:.1f} s after the uninstall"
             )
