@@ -224,6 +224,23 @@ def test_page_of_a_very_long_list_begins_by_its_number_where_it_did_a_moment_ago
     assert begins_with(fourth)
 
 
+def test_number_of_very_many_endpoints_is_that_of_a_moment_ago(
+    browser: Client, app: App, installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("common.db.long_lists", "developers.portal.webhooks.statuses"):
+        monkeypatch.setattr(f"{module}.COUNTED_EXACTLY", 5)
+
+    def listed(more: int) -> str:
+        for _ in range(more):
+            helpers.webhook(installation, "https://api.example.com/in", ["order.created"])
+        return text_of(browser.get(at(app)))
+
+    assert "4 endpoints, newest first" in listed(4)
+    assert "5 endpoints, newest first" in listed(1)
+    assert "8 endpoints, newest first" in listed(3)
+    assert "8 endpoints, newest first" in listed(1)
+
+
 def test_page_reads_any_number_of_webhooks_in_as_many_statements(
     browser: Client, app: App, webhook: Webhook, django_assert_max_num_queries: Any
 ) -> None:
