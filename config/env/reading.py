@@ -1,5 +1,7 @@
 """Reading one variable, or the file that it names: numbers, flags, choices."""
 
+import math
+import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
@@ -14,6 +16,7 @@ from environ.fileaware_mapping import FileAwareMapping
 WHOLE_NUMBER = re.compile(r"[0-9]{1,18}")
 LAST_PORT = 65_535
 SHORTEST_NAME, ALIKE = 8, 0.88  # shorter names are like those of other programs
+CONTROL_GROUP = Path("/sys/fs/cgroup/cpu.max")
 SERVERS = ("work", "schedule", "deliver")  # commands that run until they are stopped, beside the web server
 
 
@@ -191,3 +194,13 @@ def of_extra(name: str, *, extra: str, package: str) -> str:
             f"{name} needs packages that are not installed: pip install '.[{extra}]'"
         ) from None
     return value
+
+
+def cores(limits: Path = CONTROL_GROUP) -> int:
+    """The processor cores that this process may use: the machine's, or fewer where it or its container is limited. At least 1."""
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = limits.read_text().split()
+        return max(1, min(own, math.ceil(int(quota) / int(period))))
+    except (OSError, ValueError):  # no control groups, or "max": no limit
+        return own

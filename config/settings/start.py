@@ -4,7 +4,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-from config.cores import cores
 from config.env import keys
 from config.env.addresses import base_url, hosts, local_destinations, public_link, stores_url
 from config.env.brand import (
@@ -14,7 +13,7 @@ from config.env.brand import (
     platform_name,
     platform_support,
 )
-from config.env.reading import address, at_least, env, flag, folder, port, program
+from config.env.reading import address, at_least, cores, env, flag, folder, port, program
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 VAR_DIR = folder("VAR_DIR", BASE_DIR / "var")

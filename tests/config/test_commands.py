@@ -19,7 +19,7 @@ from celery.worker import state
 from accounts.models import Business
 from common.observability.exposition import NAME
 from config import heartbeat
-from config.cores import cores
+from config.env.reading import cores
 from config.management.commands.work import OPEN_FILES
 from installations.models import Installation
 from tests.config.commands import children, production, run
