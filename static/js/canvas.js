@@ -72,8 +72,15 @@ function sayIfLate(notice) {
 
 // --- Typing ---------------------------------------------------------------------------------------
 
+/** Browsers show the breaks between tags where only text can be typed. The server has a `<br>` for each that counts. */
+function withoutBreaks(element) {
+  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll("\n", "");
+}
+
 /** Plain text can be typed into the element: formats of what is pasted, and of shortcuts, stay out. */
 function makeEditable(element) {
+  withoutBreaks(element);
   element.contentEditable = "plaintext-only";
   if (element.contentEditable !== "plaintext-only") element.contentEditable = "true";
 }
@@ -251,7 +258,7 @@ function compare() {
   const live = editor.querySelector("iframe[data-live-page]")?.contentDocument;
   const prose = live?.querySelector(".site-page > .prose");
   if (!prose) return;
-  const look = (element) => `${element.tagName} ${element.innerHTML.trim()}`;
+  const look = (element) => `${element.tagName} ${element.innerHTML.replaceAll("\n", "")}`;
   const known = new Set([...prose.children].map(look));
   for (const part of document.querySelectorAll(".site-page > .prose > *")) {
     if (part !== document.activeElement) part.classList.toggle("changed", !known.has(look(part)));

@@ -280,6 +280,12 @@ def test_title_and_text_are_typed_on_the_page(merchant: NewPage, shop: Business,
     field.fill("Open")
     expect(title).to_have_text("Open")
 
+    height = "each => each.getBoundingClientRect().height"
+    page.get_by_text("Side by side").click()
+    in_store = page.frame_locator("iframe[data-live-page]").locator(".prose > ul")
+    assert canvas(page).locator(".prose > ul").evaluate(height) == in_store.evaluate(height)
+    page.get_by_text("Draft", exact=True).click()
+
     text = page.locator("textarea[name=content]")
     bold = canvas(page).locator(".prose > p").first
     expect(bold).to_have_text("Daily from six.")
