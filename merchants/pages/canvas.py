@@ -34,7 +34,7 @@ OF_NOBODY: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a canvas shows of a page. `chosen` is a placement's id. Nobody types into one that `is_live`."""
+    """What a canvas shows of a page. `chosen` is a placement's id. One that `is_live` can only be looked at."""
 
     title: str
     content: str

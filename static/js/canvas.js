@@ -1,5 +1,5 @@
 // The canvas of the page editor, in its frame: people type into the title and the text where they are shown, and blocks show settings
-// while these are typed. What is typed goes into the form of the page around it, which has the same origin, and what is typed in the
+// while these are typed. The text goes into the form of the page around it, which has the same origin, and a text typed in the
 // form shows here. The frames of apps' blocks have other origins, and nothing here listens to their messages.
 //
 // The pages of connected stores aren't written by us: there the same script shows blocks alone, without a frame around it.

@@ -213,7 +213,7 @@ def type_on_the_page(page: Page) -> None:
     page.keyboard.press("End")
     page.keyboard.type(" and our bread")
     canvas.locator(".prose > p").nth(1).click()
-    page.keyboard.press("End")
+    page.keyboard.press("ControlOrMeta+End")
     page.keyboard.type(" Ask us about **rye**.")
     page.keyboard.press("Escape")
     canvas.locator(".prose strong").wait_for()
