@@ -23,10 +23,12 @@ def block_icon(block: Block) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def block_frame(context: dict[str, Any], placed: PlacedBlock, business: Business) -> SafeString:
-    """One block in its frame."""
+def block_frame(
+    context: dict[str, Any], placed: PlacedBlock, business: Business, *, waits: bool = False
+) -> SafeString:
+    """One block in its frame. One that `waits` loads when it comes into view."""
     allow_frame(context["request"], placed.block.render_url)
-    return render_to_string("extensions/block.html", {"placed": placed, "business": business})
+    return render_to_string("extensions/block.html", {"placed": placed, "business": business, "waits": waits})
 
 
 @register.filter

@@ -29,10 +29,10 @@ from extensions.session_tokens import BLOCKS_A_MINUTE, storefront_tokens
 from installations.models import Installation
 from installations.queries import own_installation
 from merchants.access import MerchantRequest, active_page, merchant_page, own_row
+from merchants.pages.canvas import Shown, document
 from merchants.pages.forms import BlockOption, SitePageForm, blocks_to_add, by_category
 from stores.models import SitePage
-from stores.queries import store_settings
-from stores.services.pages import clean_html, create_page, update_page, written
+from stores.services.pages import create_page, drafted, update_page
 
 UNDO_KEY: Final = "page_undo"
 ADDED, REMOVED, MOVED, SAVED = "added", "removed", "moved", "saved"
@@ -109,11 +109,7 @@ def session_tokens(request: MerchantRequest, page: SitePage) -> JsonResponse:
 @own_page
 def preview_text(request: MerchantRequest, page: SitePage) -> HttpResponse:
     """The HTML of the text that is being typed, as the store would show it. Keeps nothing."""
-    return HttpResponse(_html(request.POST.get("content", "").replace("\r\n", "\n")))
-
-
-def _html(source: str) -> str:
-    return clean_html(written(source)["content"])
+    return HttpResponse(drafted(request.POST.get("content", "").replace("\r\n", "\n")))
 
 
 @require_POST
@@ -238,8 +234,7 @@ def _text(request: MerchantRequest, page: SitePage) -> HttpResponse:
     if "preview" in request.POST:
         form.full_clean()
         try:
-            if "content" in form.changed_data and "content" in form.cleaned_data:
-                page.content = _html(form.cleaned_data["content"])
+            drafted(form.cleaned_data.get("content", ""))
         except ServiceError as error:
             refuse(form, error)
         return _shown(request, page, text=form)
@@ -264,9 +259,16 @@ def _shown(
 ) -> HttpResponse:
     if page.is_framable:
         allow_frame(request, page.url)
+    blocks = blocks_on(page)
+    marked = chosen.id if chosen else None
+    on_canvas = blocks
+    if tried:
+        on_canvas, marked = [*blocks, tried.with_defaults], tried.with_defaults.id
     context = {
         "site_page": page,
-        "blocks": blocks_on(page),
+        "blocks": blocks,
+        "on_canvas": on_canvas,
+        "marked": marked,
         "picker": by_category(blocks_to_add(request.business)),
         "chosen": chosen,
         "form": text or settings,
@@ -274,12 +276,27 @@ def _shown(
         "settings": settings,
         "tried": tried,
         "may_undo": may_undo(request, page),
-        "look": store_settings(request.business) if request.business.capabilities.page_texts else None,
     }
+    if request.business.capabilities.page_texts:
+        draft = Shown(*_written(page, text), on_canvas, marked)
+        context["draft"] = document(request, page, draft)
+        if page.is_published:
+            context["live"] = document(request, page, Shown(page.title, page.content, blocks, is_live=True))
     form: Any = text or settings
     if form is None:
         return render(request, "merchants/pages/editor.html", context)
     return form_page(request, "merchants/pages/editor.html", context, form=form)
+
+
+def _written(page: SitePage, text: SitePageForm | None) -> tuple[str, str]:
+    """Title and clean HTML of the page with what is in its form."""
+    if text is None:
+        return page.title, page.content
+    title, source = (str(text[name].value() or "") for name in ("title", "content"))
+    try:
+        return title, drafted(source)
+    except ServiceError:  # the form says why
+        return title, page.content
 
 
 def _form(request: MerchantRequest, chosen: PlacedBlock, data: QueryDict | None = None) -> SettingsForm:

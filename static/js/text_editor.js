@@ -60,8 +60,13 @@ function edit(area) {
   box.setAttribute("dir", "auto");
   label.addEventListener("click", () => box.focus());
   editor.addEventListener("change", ({ content }) => {
+    if (content === area.value) return;
     area.value = content;
     area.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  // What is typed elsewhere, as on the canvas of the page editor.
+  area.addEventListener("input", () => {
+    if (area.value !== editor.getContent()) editor.setContent(area.value);
   });
   frame.before(bar(editor, area));
 }

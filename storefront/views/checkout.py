@@ -58,8 +58,13 @@ def checkout(request: ShopRequest) -> HttpResponse:
 
 
 def _as_before(request: ShopRequest, methods: Sequence[PaymentMethod]) -> dict[str, str]:
-    """How this browser's last order was delivered and paid: nothing of who ordered or where. A method that is gone isn't chosen."""
+    """How this browser's last order was delivered and paid: nothing of who ordered or where. A method that is gone isn't chosen.
+
+    Before the first order the method of an app is chosen, if the store has one and no other. Those of the merchant stay beside it.
+    """
     last = next(iter(request.cart.orders), {})
+    if not last and len(methods) == 1:
+        return {"payment_method": methods[0].id}
     chosen = {"delivery_method": last.get("delivery", ""), "payment_method": last.get("payment", "")}
     known: dict[str, set[str]] = {
         "delivery_method": set(DeliveryMethod),

@@ -121,7 +121,8 @@ def test_install_set_up_place_a_block_and_uninstall(
     expect(page.get_by_role("textbox", name="Greeting")).to_have_value("Hello")
     page.get_by_role("button", name="Save").last.click()  # 4
     page.get_by_role("button", name="Add to a page").click()  # 5: a new page, since the store has none
-    expect(page.frame_locator("iframe.block").locator("#title")).to_have_text("Stars")
+    canvas = page.frame_locator("iframe[data-draft]")
+    expect(canvas.frame_locator("iframe.block").locator("#title")).to_have_text("Stars")
     page.get_by_role("button", name="Publish", exact=True).click()  # 6
     expect(page.get_by_text("Saved and published.")).to_be_visible()
 

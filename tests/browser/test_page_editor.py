@@ -1,9 +1,10 @@
 """The page editor as a merchant uses it, with an app on another origin."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Frame, Page, expect
+from playwright.sync_api import Frame, FrameLocator, Page, expect
 
 from accounts.models import Business, User
 from extensions.enums import ExtensionType
@@ -11,7 +12,7 @@ from extensions.models import Placement
 from extensions.services.extension_states import add_block
 from installations.models import Installation
 from stores.models import SitePage, StorePicture
-from stores.services.pages import create_page
+from stores.services.pages import create_page, written
 from tests.extensions.cast import define
 from tests.merchants.pages import installed, listed_app
 from tests.pictures import picture
@@ -70,8 +71,12 @@ def merchant(new_page: NewPage, sign_in: SignIn, mira: User) -> NewPage:
     return make
 
 
+def canvas(page: Page) -> FrameLocator:
+    return page.frame_locator("iframe[data-draft]")
+
+
 def frame_of(page: Page) -> Frame:
-    expect(page.locator("iframe.block[data-ready]")).to_have_count(1)
+    expect(canvas(page).locator("iframe.block[data-ready]")).to_have_count(1)
     [found] = [frame for frame in page.frames if "/block" in frame.url]
     return found
 
@@ -91,9 +96,9 @@ def test_block_is_added_set_up_while_typing_and_saved(
     page.get_by_role("link", name="Edit").first.click()
     page.get_by_role("button", name="Add block").click()
     page.get_by_role("button", name="Star wall").click()
-    expect(page.frame_locator("iframe.block").locator("#title")).to_have_text("Stars")
+    expect(canvas(page).frame_locator("iframe.block").locator("#title")).to_have_text("Stars")
     page.get_by_role("textbox", name="Title").fill("Stars!")
-    expect(page.frame_locator("iframe.block").locator("#title")).to_have_text("Stars!")
+    expect(canvas(page).frame_locator("iframe.block").locator("#title")).to_have_text("Stars!")
     expect(page.get_by_text("Not saved yet")).to_be_visible()
     placement = Placement.objects.get()
     assert placement.settings == {}
@@ -152,11 +157,11 @@ def test_blocks_are_moved_and_removed(
     if not scripted:
         expect(widths).to_be_hidden()
         return
-    wide = page.locator(".sheet").evaluate("each => each.clientWidth")
-    for name, is_like in (("Phone", lambda now: now <= 375), ("Desktop", lambda now: now > wide)):
+    wide = page.locator("iframe[data-draft]").evaluate("each => each.clientWidth")
+    for name, is_like in (("Phone", lambda now: now <= 390), ("Desktop", lambda now: now > wide)):
         widths.get_by_role("button", name=name).click()
         expect(widths.get_by_role("button", name=name)).to_have_attribute("aria-pressed", "true")
-        assert is_like(page.locator(".sheet").evaluate("each => each.clientWidth"))
+        assert is_like(page.locator("iframe[data-draft]").evaluate("each => each.clientWidth"))
 
 
 def test_text_of_the_page_is_edited_beside_its_blocks(
@@ -200,7 +205,7 @@ def test_text_looks_as_it_will_while_it_is_written(
         page.get_by_role("button", name="Picture").click()
     choosing.value.set_files({"name": "a_loaf.png", "mimeType": "image/png", "buffer": picture()})
     expect(text).to_contain_text("a loaf")
-    expect(page.locator("[data-text] strong")).to_have_text("by hand")  # the canvas follows
+    expect(canvas(page).locator(".prose strong")).to_have_text("by hand")  # the canvas follows
     assert violations(page) == []
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved.", exact=True)).to_be_visible()
@@ -230,12 +235,182 @@ def test_block_that_stays_silent_is_said_to_be_late(
     page.goto(f"/merchant/pages/{about.pk}/edit/")
     page.get_by_role("button", name="Add block").click()
     page.get_by_role("button", name="Opening hours").click()
-    expect(page.get_by_text("This block has not loaded")).to_be_hidden()
+    expect(canvas(page).get_by_text("This block has not loaded")).to_be_hidden()
     page.clock.fast_forward(8100)
-    expect(page.get_by_text("This block has not loaded")).to_be_visible()
+    expect(canvas(page).get_by_text("This block has not loaded")).to_be_visible()
     del app_site.pages["/block"]
-    page.get_by_role("button", name="Try again").click()
-    expect(page.get_by_text("This block has not loaded")).to_be_hidden()
+    canvas(page).get_by_role("button", name="Try again").click()
+    expect(canvas(page).get_by_text("This block has not loaded")).to_be_hidden()
+
+
+SOURCE = "## Hours\n\nDaily **from six**.\n\n- Bread\n- Cakes\n\nCome in."
+
+
+@pytest.fixture
+def hours(shop: Business) -> SitePage:
+    return create_page(business=shop, title="Hours", slug="hours", **written(SOURCE))
+
+
+def paste(page: Page, text: str) -> None:
+    """As from another page: with its format, which must stay out."""
+    canvas(page).locator(":focus").evaluate(
+        """(element, text) => {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text/plain", text);
+            clipboardData.setData("text/html", `<b>${text}</b>`);
+            element.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true, bubbles: true }));
+        }""",
+        text,
+    )
+
+
+@pytest.mark.spec("Contract 7 Pages", "Title and text of a page are typed where the store shows them")
+def test_title_and_text_are_typed_on_the_page(merchant: NewPage, shop: Business, hours: SitePage) -> None:
+    page = merchant()
+    page.goto(f"/merchant/pages/{hours.pk}/edit/")
+    title, field = canvas(page).locator("h1"), page.get_by_label("Title", exact=True)
+    title.click()
+    page.keyboard.press("ControlOrMeta+a")
+    paste(page, "When we\nare open")
+    page.keyboard.press("Enter")
+    page.keyboard.type("!")
+    expect(field).to_have_value("When we are open!")
+    paste(page, "x" * 300)
+    assert len(field.input_value()) == int(field.get_attribute("maxlength") or "")
+    field.fill("Open")
+    expect(title).to_have_text("Open")
+
+    height = "each => each.getBoundingClientRect().height"
+    page.get_by_text("Side by side").click()
+    in_store = page.frame_locator("iframe[data-live-page]").locator(".prose > ul")
+    assert canvas(page).locator(".prose > ul").evaluate(height) == in_store.evaluate(height)
+    page.get_by_text("Draft", exact=True).click()
+
+    text = page.locator("textarea[name=content]")
+    bold = canvas(page).locator(".prose > p").first
+    expect(bold).to_have_text("Daily from six.")
+    bold.click()
+    expect(bold).to_have_text("Daily **from six**.")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Not on *Mondays*.")
+    heading = canvas(page).locator(".prose > h2")
+    heading.click()  # while the text is drawn again
+    page.keyboard.press("End")
+    page.keyboard.type(" of ours")
+    last = canvas(page).get_by_text("Come in.")
+    last.click()
+    page.keyboard.press("End")
+    paste(page, "\n\nOr call.")
+    expected = SOURCE.replace("six**.", "six**.\n\nNot on *Mondays*.").replace("Hours", "Hours of ours")
+    expected += "\n\nOr call."
+    expect(text).to_have_value(expected)
+    expect(canvas(page).locator(".prose > p > :is(strong, em)")).to_have_text(["from six", "Mondays"])
+    expect(heading).to_have_text("Hours of ours")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("textbox", name="Text")).to_be_focused()
+    expect(page.get_by_role("textbox", name="Text")).to_contain_text("Not on *Mondays*.")
+    expect(canvas(page).locator(".prose > p").last).to_have_text("Or call.")
+    assert violations(page) == []
+    assert hours.source == SitePage.objects.get().source, "Nothing is kept before Save."
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved.", exact=True)).to_be_visible()
+    hours.refresh_from_db()
+    assert (hours.title, hours.source) == ("Open", expected)
+
+
+def test_page_is_reached_and_left_by_keyboard_and_an_empty_one_has_a_place_to_begin(
+    merchant: NewPage, shop: Business
+) -> None:
+    empty = create_page(business=shop, title="Empty", slug="empty")
+    page = merchant()
+    page.goto(f"/merchant/pages/{empty.pk}/edit/")
+    expect(canvas(page).locator(".prose > p")).to_have_attribute(
+        "data-placeholder", re.compile("Write the text")
+    )
+    page.get_by_role("button", name="Phone").focus()
+    page.keyboard.press("Tab")
+    if canvas(page).locator("html:focus-within").count() == 0 or not canvas(page).locator("h1:focus").count():
+        page.keyboard.press("Tab")  # a frame that scrolls is a stop of its own
+    focused = canvas(page).locator("h1:focus")
+    assert focused.evaluate("each => getComputedStyle(each).outlineStyle") == "solid"
+    expect(focused).to_have_role("textbox")
+    page.keyboard.press("Tab")
+    page.keyboard.type("We bake.")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Daily.")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("textbox", name="Text")).to_be_focused()
+    expect(page.locator("textarea[name=content]")).to_have_value("We bake.\nDaily.")
+
+
+MEDDLING = b"""<!doctype html><html lang="en"><title>Block</title><h1 id="title">Block</h1><script>
+window.reached = [];
+for (const page of [parent, parent.parent, top]) {
+  for (const type of ["input", "text", "block:update", "SERVICE_BLOCK_UPDATE"])
+    page.postMessage({ type, field: "title", title: "Mine", text: "Mine", value: "Mine", settings: { title: "Mine" } }, "*");
+  try { page.document.querySelector("h1").textContent = "Mine"; window.reached.push("document"); } catch {}
+}
+</script></html>"""
+
+
+def test_block_of_an_app_writes_nothing_on_the_page(
+    merchant: NewPage, hours: SitePage, installation: Installation, app_site: AppSite
+) -> None:
+    app_site.pages["/block"] = ("text/html", MEDDLING)
+    add_block(page=hours, installation=installation, definition=installation.app.definitions.get(key="plain"))
+    page = merchant()
+    page.goto(f"/merchant/pages/{hours.pk}/edit/")
+    block = canvas(page).frame_locator("iframe.block")
+    expect(block.locator("#title")).to_have_text("Block")
+    assert block.locator("html").evaluate("() => window.reached") == []
+    title = canvas(page).locator("h1")
+    title.click()
+    page.keyboard.press("End")
+    page.keyboard.type("!")
+    expect(page.get_by_label("Title", exact=True)).to_have_value("Hours!")
+    expect(page.locator("textarea[name=content]")).to_have_value(SOURCE)
+
+
+@pytest.mark.spec("Contract 7 Pages", "The page editor shows what shoppers see beside the draft")
+def test_draft_is_shown_beside_what_shoppers_see(merchant: NewPage, hours: SitePage) -> None:
+    page = merchant()
+    page.goto(f"/merchant/pages/{hours.pk}/edit/")
+    live = page.frame_locator("iframe[data-live-page]")
+    draft_frame, live_frame = page.locator("iframe[data-draft]"), page.locator("iframe[data-live-page]")
+    expect(live_frame).to_be_hidden()
+    canvas(page).get_by_text("Come in.").click()
+    page.keyboard.press("End")
+    page.keyboard.type(" We wait.")
+    page.get_by_text("Side by side").click()
+    expect(draft_frame).to_be_visible()
+    expect(live.get_by_text("Come in.", exact=True)).to_be_visible()
+    expect(canvas(page).locator(".compares .changed")).to_have_text(["Come in. We wait."])
+    page.get_by_label("Title", exact=True).fill("Open")
+    expect(canvas(page).locator(".changed")).to_have_text(["Open", "Come in. We wait."])
+    expect(live.locator("h1")).to_have_text("Hours")
+    assert violations(page) == []
+    page.get_by_text("Live", exact=True).click()
+    expect(draft_frame).to_be_hidden()
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Live", exact=True).click()
+    expect(live.locator("h1")).to_have_text("Open")
+    SitePage.objects.update(is_published=False)
+    page.reload()
+    page.get_by_text("Live", exact=True).click()
+    expect(page.get_by_text("Shoppers don’t see this page yet.")).to_be_visible()
+
+
+def test_draft_and_live_are_shown_without_scripts(merchant: NewPage, hours: SitePage) -> None:
+    page = merchant(java_script_enabled=False)
+    page.goto(f"/merchant/pages/{hours.pk}/edit/")
+    page.get_by_label("Title", exact=True).fill("Open")
+    page.get_by_role("button", name="Preview").click()
+    expect(canvas(page).locator("h1")).to_have_text("Open")
+    page.get_by_text("Live", exact=True).click()
+    expect(page.locator("iframe[data-draft]")).to_be_hidden()
+    expect(page.frame_locator("iframe[data-live-page]").locator("h1")).to_have_text("Hours")
 
 
 def test_page_of_another_merchant_is_not_found(

@@ -10,20 +10,28 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business
+from extensions.enums import ExtensionType
 from stores.models import SitePage, StorePicture
 from stores.samples.store import fill_store
 from stores.services.catalogue import pictures
 from stores.services.pages import create_page, editable, update_page
 from stores.services.settings import change_look
 from tests import factories
+from tests.extensions.cast import define
 from tests.forms import form_at, send
 from tests.merchants.counting import statements_of
+from tests.merchants.pages import installed, listed_app
 from tests.pages import signed_in, text_of
 from tests.pictures import upload
 from tests.storefront.shopping import Shopper
 
+SCRIPTED = "https://chat.example.com/chat.js"
 LIST = "/merchant/pages/"
 NEW = {"title": "Opening hours", "slug": "", "content": "<p>Daily.</p>", "is_published": "on"}
+
+
+def without_lines(html: str) -> str:
+    return re.sub(r' data-lines="\d+ \d+"', "", html)
 
 
 def words(response):
@@ -47,14 +55,34 @@ def test_pages_are_listed_with_their_address_state_and_editor(browser, shop):
     assert browser.get(edit).status_code == 200
 
 
-def test_page_is_written_in_the_looks_of_the_store(browser, shop):
+@pytest.mark.parametrize("is_published", [True, False])
+def test_page_is_written_on_the_stores_own_page(browser, shop, dana, is_published):
+    """In its looks, its language and with its head, without scripts of apps. Only a published page has what shoppers see beside it."""
     change_look(business=shop, accent="amber", headings="classic")
-    about = create_page(business=shop, title="About us", slug="about")
-    page = browser.get(f"{LIST}{about.pk}/edit/").text
-    sheet = page.partition('<article class="sheet store"')[2].partition("</article>")[0]
-    assert sheet.startswith(' data-accent="amber" data-headings="classic">')
-    head = sheet.partition('class="shop-name"')[2].partition("</p>")[0]
-    assert unescape(head).count(shop.name) == 1
+    Business.objects.filter(pk=shop.pk).update(locale="de")
+    factories.product(shop, category="Bread")
+    app = listed_app(dana, [], slug="chat")
+    define(app, ExtensionType.EMBED, "chat", kind="GLOBAL_SCRIPT", position="head", scriptUrl=SCRIPTED)
+    installed(app, shop)
+    about = create_page(business=shop, title="About us", slug="about", is_published=is_published)
+    if is_published:
+        shopper = Shopper(shop)
+        assert SCRIPTED in shopper.get(shopper.at("pages/about/")).text
+    edit = f"{LIST}{about.pk}/edit/"
+    documents = re.findall(r'srcdoc="([^"]*)"', browser.get(edit).text)
+    assert len(documents) == 1 + is_published
+    for each in map(unescape, documents):
+        assert '<html lang="de">' in each
+        assert 'data-accent="amber" data-headings="classic"' in each
+        assert "Produkte suchen" in each
+        assert f'href="/store/{shop.slug}/?category=Bread"' in each
+        assert SCRIPTED not in each
+    typed = NEW | {"title": "Who we are</title><script>x()", "content": "*Bakers*", "preview": "1"}
+    draft, *live = re.findall(r'srcdoc="([^"]*)"', browser.post(edit, typed).text)
+    assert "<em>Bakers</em>" in unescape(draft)
+    assert "&lt;script&gt;x()" in unescape(draft)
+    assert "<script>x()" not in unescape(draft)
+    assert ["Bakers" in unescape(each) or "Who we are" in each for each in live] == [False] * is_published
 
 
 def test_list_takes_the_same_statements_however_many_pages(browser, shop):
@@ -112,7 +140,7 @@ def test_text_is_shown_as_it_was_typed_in_the_store_and_before(
     made = SitePage.objects.get(business=shop)
     assert made.content.strip() == (shown or typed)
     preview = browser.post(f"{LIST}{made.pk}/text/", {"content": typed})
-    assert preview.text == made.content
+    assert without_lines(preview.text) == made.content
     shopper = Shopper(shop)
     assert f">{made.content}</" in shopper.get(shopper.at("pages/opening-hours/")).text
 
@@ -129,9 +157,9 @@ def test_text_is_written_in_markdown_and_opens_as_it_was_written(browser, shop):
     edit = f"{LIST}{made.pk}/edit/"
     assert "# Hours Open **daily**." in words(browser.get(edit))
     preview = browser.post(f"{LIST}{made.pk}/text/", {"content": "*new*<script>x()</script>"})
-    assert preview.content == b"<p><em>new</em></p>\n"
-    shown = words(browser.post(edit, NEW | {"content": "*newer*", "preview": "1"}))
-    assert "<p><em>newer</em></p>" in shown
+    assert preview.content == b'<p data-lines="0 1"><em>new</em></p>\n'
+    shown = unescape(words(browser.post(edit, NEW | {"content": "*newer*", "preview": "1"})))
+    assert '<p data-lines="0 1"><em>newer</em></p>' in shown
     assert "*newer*</textarea>" in shown
     update_page(page=made, content="<ul>\n\n    <li>By the API</li>\n\n</ul>")
     made.refresh_from_db()

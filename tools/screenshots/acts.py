@@ -192,17 +192,42 @@ def first_failed_call(page: Page) -> None:
 
 def frames_ready(page: Page) -> None:
     """Waits until every frame of an app shows its page, which those further down do once they are in view."""
-    for frame in page.locator("iframe:visible").all():
+    canvas = page.locator("iframe[data-draft]")
+    within = canvas.content_frame.locator("iframe") if canvas.count() else page.locator("iframe:visible")
+    if canvas.count():
+        canvas.content_frame.locator("h1").wait_for()
+    for frame in within.all():
         frame.scroll_into_view_if_needed()
         frame.content_frame.locator("body :visible").first.wait_for()
     page.wait_for_load_state("networkidle")
+    if canvas.count():
+        canvas.content_frame.locator("html").evaluate("page => page.scrollTo(0, 0)")
     page.wait_for_timeout(300)
+
+
+def type_on_the_page(page: Page) -> None:
+    """Into the second paragraph, and shows what shoppers see beside it, for which a phone has no room."""
+    frames_ready(page)
+    canvas = page.frame_locator("iframe[data-draft]")
+    canvas.locator("h1").click()
+    page.keyboard.press("End")
+    page.keyboard.type(" and our bread")
+    canvas.locator(".prose > p").nth(1).click()
+    page.keyboard.press("ControlOrMeta+End")
+    page.keyboard.type(" Ask us about **rye**.")
+    page.keyboard.press("Escape")
+    canvas.locator(".prose strong").wait_for()
+    if page.get_by_text("Side by side").is_visible():
+        page.get_by_text("Side by side").click()
+        page.frame_locator("iframe[data-live-page]").locator("h1").wait_for()
+    page.wait_for_timeout(600)
 
 
 def type_a_title(page: Page) -> None:
     frames_ready(page)
     page.get_by_role("textbox", name="Title").fill("Kind words from Mill Lane")
-    page.frame_locator("iframe.block").first.get_by_text("Kind words from Mill Lane").wait_for()
+    canvas = page.frame_locator("iframe[data-draft]")
+    canvas.frame_locator("iframe.block").first.get_by_text("Kind words from Mill Lane").wait_for()
 
 
 def preview_block(page: Page) -> None:

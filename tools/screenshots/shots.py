@@ -397,6 +397,7 @@ SHOTS = [
     Shot("store-pay-again", STORE + "orders/{orders[failed].key}/pay/"),
     Shot("store-page-blocks", "/store/{shop.slug}/pages/about/", act=acts.frames_ready),
     Shot("merchant-page-editor", "/merchant/pages/{about.pk}/edit/", "mary", acts.frames_ready),
+    Shot("merchant-page-editor-beside", "/merchant/pages/{about.pk}/edit/", "mary", acts.type_on_the_page),
     Shot(
         "merchant-page-editor-block",
         "/merchant/pages/{about.pk}/edit/?block={block.pk}",
