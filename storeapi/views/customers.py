@@ -13,7 +13,7 @@ from common.rest.fields import Identifier
 from common.times import iso
 from storeapi.serializers import ERASURE_STATES, EraseBody, ErasureSerializer, RequestedErasure
 from storeapi.views.base import StoreView
-from stores.connected.erasure import erase_customer
+from stores.connected.mirror import erase_customer
 from stores.customers import Person
 from webhooks.enums import ErasureState
 from webhooks.queries import customer_erasures

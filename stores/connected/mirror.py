@@ -17,11 +17,14 @@ from django.db.models import Exists, Model, OuterRef, Q
 from django.utils import timezone
 
 from accounts.models import Business, ConnectedStore
+from common.errors import NotFound
 from common.ids import new_id
 from common.times import iso
 from stores.connected.stores import hold
+from stores.customers import Person
 from stores.enums import Resource
-from stores.models import MirroredRow, MirrorState, ShopPayment
+from stores.models import CustomerErasure, MirroredRow, MirrorState, ShopPayment
+from stores.services.customer_erasure import erase
 
 KEPT_REFUSALS: Final = 20
 MENTIONS_KEPT: Final = timedelta(days=90)
@@ -45,6 +48,24 @@ def locked(store: ConnectedStore) -> MirrorState:
         MirrorState.objects.bulk_create([MirrorState(business_id=store.pk)], ignore_conflicts=True)
         state = rows.get(pk=store.pk)
     return state
+
+
+@transaction.atomic
+def erase_customer(*, store: ConnectedStore, person: Person, now: datetime | None = None) -> CustomerErasure:
+    """Erase one customer, as their shop asks (contract, section 17, "Customers"), also where an order is open: the shop goes on with it.
+
+    Later rows of what was erased are taken without the person. For a person of whom nothing is stored it is an erasure of nothing, so
+    that the result doesn't tell. Raises `NotFound` for a store that is ending.
+    """
+    locked(store)
+    try:
+        done = erase(business=store.business, person=person, now=now)
+    except NotFound:
+        now = now or timezone.now()
+        return CustomerErasure.objects.create(business=store.business, at=now, swept_at=now)
+    erased = MirroredRow.objects.filter(row_id__in=[*done.order_ids, *done.review_ids])
+    erased.update(erased_at=done.at)
+    return done
 
 
 def note_refused(state: MirrorState, refused: Sequence[dict[str, Any]], now: datetime) -> None:

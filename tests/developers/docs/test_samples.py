@@ -21,8 +21,7 @@ from installations import services
 from marketplace.enums import ReleaseState
 from marketplace.models import App
 from stores.connected.bodies import values_of
-from stores.connected.erasure import erase_customer
-from stores.connected.mirror import mention
+from stores.connected.mirror import erase_customer, mention
 from stores.connected.rows import PushedRow, take
 from stores.connected.stores import open_store
 from stores.connected.wanted import WantedRows
