@@ -240,7 +240,8 @@ class TypedText {
       const from = found.findIndex((node) => first(node) === start);
       if (from < 0) return; // it is empty
       let to = from + 1;
-      while (to < found.length && !(first(found[to]) >= end) && !(found[to].tagName && isNaN(first(found[to])))) to += 1;
+      while (to < found.length && !(first(found[to]) >= end) && !(found[to].tagName && isNaN(first(found[to]))))
+        to += 1;
       while (typed.previousSibling) typed.previousSibling.remove();
       while (typed.nextSibling) typed.nextSibling.remove();
       typed.before(...found.slice(0, from));

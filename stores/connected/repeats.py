@@ -1,4 +1,4 @@
-"""Rows that a shop sends again as they are (contract, section 17).
+"""Rows that a shop sends once more, unchanged (contract, section 17).
 
 A shop that imports all it has once more sends little else. So these are found by a digest of what was sent, before anything of it is
 read, which takes longer than all the rest.

@@ -1,4 +1,4 @@
-"""Rows that a shop sends again as they are: known by what was sent, written little, and at a pace that leaves the machine to others."""
+"""Rows that a shop sends once more, unchanged: known by what was sent, written little, and at a pace that leaves the machine to others."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -110,7 +110,7 @@ def test_only_a_commit_that_may_be_lost_does_not_wait_for_the_disk(shop: Client)
 
 
 def test_rows_as_they_came_have_a_pace(shop: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others' checkouts stand still while a core sends all it has again. What changes isn't held up."""
+    """Checkouts of others wait while a shop sends all it has once more. Rows that change aren't delayed."""
     waited: list[float] = []
     monkeypatch.setattr(view, "sleep", waited.append)
     rows = [batched("products", f"p-{number}", slug=f"p-{number}") for number in range(50)]

@@ -25,7 +25,7 @@ class Clock:
     leaps: list[Leap] = field(default_factory=list)
 
     def real(self, moment: float, seen: float = inf) -> float:
-        """When it was, for a time that a row had at `seen`. What fell due within a leap was due when that ended."""
+        """When it was, for a time that a row had at `seen`. A thing that fell due within a leap was due when the leap ended."""
         for leap in reversed([each for each in self.leaps if each.ended <= seen]):
             if moment >= leap.began:
                 return moment

@@ -82,7 +82,7 @@ class Week:
     def result(self) -> Passed:
         return Passed(self.dues, self.dropped(), self.overdue(), self.missing(), self.has_new_key)
 
-    # What came of partitions
+    # Partitions
 
     def dropped(self) -> dict[str, list[str]]:
         """Of each split table, which partitions of before the run are gone."""
