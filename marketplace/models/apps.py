@@ -98,6 +98,11 @@ class AppFields(models.Model):
         abstract = True
 
     @property
+    def icon_url(self) -> str | None:
+        """Read by the serializer of the developer API."""
+        return picture_url(self.icon_id) if self.icon_id else None
+
+    @property
     def icon_path(self) -> str:
         return picture_path(self.icon_id) if self.icon_id else ""
 

@@ -27,7 +27,7 @@ def in_kolkata(dana: User) -> Client:
 @pytest.mark.parametrize(
     ("path", "shown"),
     [
-        ("security-log/", "27 Nov 2026, 17:30:30 IST"),
+        ("security-log/", "17:30:30</time>"),
         ("sessions/", 'Signed in <time datetime="2026-11-27T12:00:30.000Z">27 Nov 2026, 17:30 IST'),
     ],
 )
