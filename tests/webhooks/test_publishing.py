@@ -156,15 +156,16 @@ def test_events_of_a_store_with_a_paused_app_do_not_wait_for_each_other(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("apps", "count"), [(1, 3), (20, 3)])
+@pytest.mark.parametrize("apps", [1, 20])
 def test_event_without_webhooks_takes_as_many_statements_for_many_apps(
-    dana: User, shop: Business, django_assert_num_queries: Any, apps: int, count: int
+    dana: User, shop: Business, django_assert_num_queries: Any, apps: int
 ) -> None:
     for _ in range(apps):
         app = factories.app(dana, scopes=["read_orders"])
         factories.approve(app)
         factories.installation(app, shop)
-    with django_assert_num_queries(count):
+    together = connection.vendor == "postgresql"  # the event and its deliveries
+    with django_assert_num_queries(2 if together else 3):
         assert publish(shop) is not None
 
 
