@@ -129,7 +129,8 @@ PROTECTIONS: Final = {
     ),
     "outbox": Change(
         "webhooks.services.publishing",
-        "        _copy_to_deliveries(event, listeners, paused, now)\n",
+        "        _insert_with_deliveries(event, listeners, paused, now)\n",
+        "        insert(event)\n"
         "        from common.http import transport\n"
         "        found = [row[0] for row in listeners.webhooks().rows(of=listeners.of)]\n"
         "        for webhook in Webhook.objects.filter(id__in=found):\n"
@@ -207,8 +208,8 @@ PROTECTIONS: Final = {
     ),
     "resent on a dead connection": Change(
         "common.http.transfers",
-        "        if self._sent and not self._was_opened:\n",
-        "        if self._sent:\n            self._deadline = 0.0\n",
+        "        if self._connected_at is not None and not self._was_opened:\n",
+        "        if self._connected_at is not None:\n            self._deadline = 0.0\n",
     ),
     "judgment at each attempt": Change(
         "webhooks.engine.preparation", "if not may_receive(webhook, event.type):", "if False:"

@@ -74,6 +74,7 @@ def account_exists(store: Business, address: str) -> None:
 def invitation(store: Business, address: str) -> None:
     row = STAFF.invite(store, by=store.owner, email="kim@example.com", role="MANAGER")
     store.staff.filter(pk=row.id).update(email=address)
+    Mail.objects.update(to=address)
 
 
 def security_notice(store: Business, address: str) -> None:

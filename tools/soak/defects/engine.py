@@ -5,7 +5,7 @@ from typing import Final
 from tests.faults.protections import Change
 from tools.soak.defects.defect import Defect
 
-AGO: Final = 'claim(room, self._clock.now() - __import__("datetime").timedelta(seconds=30), self._slot.id)'
+AGO: Final = 'claim(room, (seen_at := self._clock.now()) - __import__("datetime").timedelta(seconds=30), self._slot.id)'
 
 
 DEFECTS: Final = {
@@ -25,7 +25,11 @@ DEFECTS: Final = {
     "everything is claimed late": Defect(
         "behind",
         "their lateness, p99",
-        (Change("webhooks.engine.dispatcher", "claim(room, self._clock.now(), self._slot.id)", AGO),),
+        (
+            Change(
+                "webhooks.engine.dispatcher", "claim(room, seen_at := self._clock.now(), self._slot.id)", AGO
+            ),
+        ),
     ),
     "everything that an app waits for is cancelled by its uninstall": Defect(
         "behind", "deliveries cancelled by", ()
