@@ -18,6 +18,7 @@ import ssl
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -381,7 +382,7 @@ class WholeLife:
         self.server.wait_for("webhook.test", self.business, webhook["secret"], "/more")
 
         page = self.merchant.add_page_with_block("About us", "Bell")
-        assert f'src="{self.server.url}/block?' in page.html
+        assert f'src="{self.server.url}/block?' in unescape(page.html)  # in the canvas, which is an attribute
         page = self.merchant.app_page(self.store, "pages/bell/")
         assert f'src="{self.server.url}/admin?' in page.html
 
